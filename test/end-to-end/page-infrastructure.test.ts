@@ -184,7 +184,11 @@ declare('an engine of databases tells its figures, and one of them over time', a
     .body;
   t.deepEqual([series.length, unit], [1, 'ns']);
   await beside.getByRole('img', { name: /postgresql: 95 % of the calls took at most/ }).waitFor();
-  await beside.locator('.axis').first().getByText(/^[\d.]+ ms$/).waitFor();
+  await beside
+    .locator('.axis')
+    .first()
+    .getByText(/^[\d.]+ ms$/)
+    .waitFor();
   await beside.getByLabel('Over time').selectOption(figures[0].name);
   await beside.getByRole('status').filter({ hasText: /./ }).first().waitFor();
   await holdsAsAView(t, tab, '.beside h2');

@@ -226,7 +226,7 @@ declare('a saved query is marked, run, renamed, kept to oneself and shared again
   await fill('From', 'now-1h');
   await beside.getByRole('button', { name: 'Save the query' }).click();
   await beside.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
-  const ofIt = async (as = 'editor') =>
+  const ofIt = async (as: 'editor' | 'viewer' = 'editor') =>
     (await harness.ask('GET', '/api/saved-queries?search=service', { as })).body.items[0];
   const { id, ...made } = await ofIt();
   t.like(made, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });

@@ -1,6 +1,7 @@
 /** A question in plain words: the query that it became, its answer, what else it may mean, or why there is none. */
 import { useEffect, useState } from 'preact/hooks';
 import type { askInWords } from '../../../api/groups/ai/query.ts';
+import { ResultShown } from '../../charts/result.tsx';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
 import { waysTo } from '../../editors/ways.ts';
@@ -11,7 +12,6 @@ import { zone } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
-import { ResultShown } from '../../lists/result.tsx';
 
 const asked = new Question(callOf<typeof askInWords>('POST', '/api/ai/query'));
 

@@ -1,10 +1,11 @@
 /** Figures of the records of a search: for each value of some fields, as a table or over time. */
+
+import { ResultShown } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
-import { ResultShown } from '../../lists/result.tsx';
 import { aggregateCall } from './calls.ts';
 import { asked } from './log-search.ts';
 

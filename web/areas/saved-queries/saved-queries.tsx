@@ -1,6 +1,7 @@
 /** Saved queries: which there are, what each answers, and sharing, changing and removing them; and those that come with the platform. */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
+import { ResultShown } from '../../charts/result.tsx';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
 import { KeepAsking } from '../../editors/kept.tsx';
@@ -20,7 +21,6 @@ import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Raw } from '../../lists/raw.tsx';
-import { ResultShown } from '../../lists/result.tsx';
 import {
   createCall,
   markCall,

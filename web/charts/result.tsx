@@ -1,13 +1,13 @@
 /** What a query answered: lines of series, or a table. */
 
 import type { Result } from '../../queries/result.ts';
-import { Lines } from '../charts/lines.tsx';
-import { numberOf } from '../charts/reduce.ts';
-import { linesOf, shownValue } from '../charts/values.ts';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { shownTime } from '../frame/shown-time.ts';
-import { Heads } from './heads.tsx';
-import { Scrolled } from './scrolled.tsx';
+import { Heads } from '../lists/heads.tsx';
+import { Scrolled } from '../lists/scrolled.tsx';
+import { Lines } from './lines.tsx';
+import { numberOf } from './reduce.ts';
+import { linesOf, shownValue } from './values.ts';
 
 /** More rows are read by nobody. */
 const mostRows = 500;
