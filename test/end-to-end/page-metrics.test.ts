@@ -207,3 +207,80 @@ declare('a question in plain words shows its query, the reading of each word and
     .waitFor();
   t.deepEqual(tab.complaints, []);
 });
+
+const runbook = `# Full <i>queues</i>
+
+A queue is full when its worker stops. <script>document.title='owned'</script>
+Start the worker again with \`ctl start worker\`.
+
+\`\`\`json
+{"kind":"metric","metric":"queue.size","overTime":"max","groupBy":["service"]}
+\`\`\``;
+
+declare('a runbook is added from a file, found and cited with the figure that it names, and deleted', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/ask/documents'), 'editor@a.example');
+  await page.getByRole('button', { name: 'Add a document' }).click();
+  const beside = page.getByRole('complementary', { name: 'Document' });
+  await beside
+    .getByLabel('From a file')
+    .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from([0xff, 0xfe]) });
+  await beside.getByText('queues.md is no text in UTF-8').waitFor();
+  await beside
+    .getByLabel('From a file')
+    .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from(runbook) });
+  await beside.getByLabel('Where people find it').fill('ftp://wiki.example');
+  await beside.getByRole('button', { name: 'Add it' }).click();
+  await beside.getByRole('alert').filter({ hasText: 'must be an address that begins with' }).first().waitFor();
+  await beside.getByLabel('Where people find it').fill('https://wiki.example/queues');
+  await beside.getByRole('button', { name: 'Add it' }).click();
+  await beside.getByRole('button', { name: 'Delete' }).waitFor();
+  const [kept] = (await harness.ask('GET', '/api/ai/rag/documents')).body.items;
+  t.like(kept, { url: 'https://wiki.example/queues', format: 'markdown', bytes: Buffer.byteLength(runbook) });
+  await page.getByRole('row', { name: new RegExp(`Markdown ${kept.passages} `) }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await page.getByRole('button', { name: 'Add a document' }).click();
+  await beside.getByRole('textbox', { name: 'Text' }).fill(runbook);
+  await beside.getByRole('button', { name: 'Add it' }).click();
+  await beside.getByRole('status').getByRole('link', { name: kept.title }).click();
+  await beside.getByRole('button', { name: 'Delete' }).waitFor();
+  await page.getByRole('link', { name: 'Runbooks' }).click();
+  const question = 'what do I do when a queue is full?';
+  await page.getByLabel('What to look for').fill(question);
+  await page.keyboard.press('Enter');
+  const sentences = page.locator('#sentences li');
+  await sentences.first().waitFor();
+  const { body } = await harness.ask('POST', '/api/ai/rag/answer', { body: { question, ...range } });
+  t.deepEqual(
+    (await sentences.allTextContents()).map((text) => text.trim()),
+    body.sentences.map(
+      ({ text, passages }: { text: string; passages: number[] }) =>
+        `${text} ${passages.map((nth) => `[${nth + 1}]`).join('')}`,
+    ),
+  );
+  t.is(await page.locator('main ol > li').count(), body.passages.length);
+  const [{ sentence, result }] = body.figures;
+  const figure = page.getByRole('region', { name: sentence, exact: true });
+  await figure.getByRole('row').nth(result.rows.length).waitFor();
+  t.true(((await figure.getByRole('table').textContent()) ?? '').includes('<b>mail</b>'));
+  await page.getByRole('link', { name: 'Passage 1' }).first().click();
+  t.true(await page.locator('#passage-0').evaluate((node) => node === node.ownerDocument.activeElement));
+  t.not(await page.title(), 'owned');
+  await holdsAsAView(t, tab, '#sentences');
+  await page.getByLabel('documents', { exact: true }).check();
+  await page.getByRole('button', { name: 'Passages alone' }).click();
+  const found = await harness.ask('POST', '/api/ai/rag/search', {
+    body: { query: question, limit: 30, sources: ['document'] },
+  });
+  await page.locator('#sentences').waitFor({ state: 'detached' });
+  await page.locator('main ol > li').first().waitFor();
+  t.is(await page.locator('main ol > li').count(), found.body.items.length);
+  await holdsAsAView(t, tab, '#passage-0 h3 >> nth=0');
+  await page.locator('#passage-0').getByRole('link', { name: kept.title }).click();
+  await beside.getByRole('button', { name: 'Delete' }).click();
+  await beside.getByRole('button', { name: 'Delete it for good' }).click();
+  await page.getByText(/^There are no such documents/).waitFor();
+  t.deepEqual((await harness.ask('GET', '/api/ai/rag/documents')).body.items, []);
+  t.deepEqual(tab.complaints, []);
+});

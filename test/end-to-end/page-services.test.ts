@@ -249,3 +249,53 @@ declare(
     t.deepEqual(other.complaints, []);
   },
 );
+
+declare(
+  'what could be done is told with its request, and made or dismissed by somebody who may; others see why not',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/services', 'editor@a.example');
+    await page.getByRole('link', { name: 'What could be done' }).click();
+    const suggested = async () => (await harness.ask('GET', '/api/ai/suggestions')).body.items;
+    const items = await suggested();
+    const all = page.getByRole('region', { name: 'Suggestions' });
+    await all
+      .locator('.suggestion')
+      .nth(items.length - 1)
+      .waitFor();
+    t.deepEqual(
+      await all.locator('h2').allTextContents(),
+      items.map(({ title }: { title: string }) => title),
+    );
+    await page.getByLabel('Show').selectOption('detectors');
+    const [first, second] = items.filter(({ kind }: { kind: string }) => kind === 'detector');
+    const one = all.getByRole('region', { name: first.title, exact: true });
+    await one.getByText(first.evidence).waitFor();
+    await one.getByText(first.effect).waitFor();
+    await one.getByText('The request').click();
+    const [line, , ...body] = ((await one.locator('pre').textContent()) ?? '').split('\n');
+    t.is(line, 'POST /api/ai/detectors');
+    t.deepEqual(JSON.parse(body.join('\n')), first.request.body);
+    await holdsAsAView(t, tab, '.suggestion h2 >> nth=0');
+    await one.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText(`Done: ${first.title}.`).waitFor();
+    await one.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('complementary', { name: 'Detector' }).getByText(first.request.body.description).waitFor();
+    await page.goBack();
+    const other = all.getByRole('region', { name: second.title, exact: true });
+    await other.getByRole('button', { name: 'Dismiss' }).click();
+    await other.getByRole('button', { name: /^Dismiss it, until/ }).click();
+    await page.getByText(`Dismissed: ${second.title}.`).waitFor();
+    await other.waitFor({ state: 'detached' });
+    const left = (await suggested()).map(({ id }: { id: string }) => id);
+    t.false(left.includes(first.id) || left.includes(second.id));
+    const reader = await chromium.open();
+    await signedInAt(reader, harness.url, '/ask/suggestions');
+    await reader.page.getByText(/^Applying and dismissing is for .*; your role is viewer\.$/).waitFor();
+    await reader.page.locator('.suggestion').first().waitFor();
+    t.is(await reader.page.getByRole('button', { name: /Apply|Dismiss/ }).count(), 0);
+    t.deepEqual([...tab.complaints, ...reader.complaints], []);
+  },
+);

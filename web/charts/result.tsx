@@ -26,7 +26,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
     return <Lines {...{ title, steps, lines, stepMs: stepMs ?? 0, unit: result.series[0]?.unit ?? '' }} />;
   }
   return (
-    <Scrolled class="scrolled" label="Result">
+    <Scrolled class="scrolled" label={`Result: ${title}`}>
       <table class="figures texts">
         <Heads columns={columns.map(({ name }) => name)} />
         <tbody>

@@ -1,56 +1,29 @@
-/** A question in plain words: the query that it became, its answer, what else it may mean, or why there is none. */
-import { useEffect, useState } from 'preact/hooks';
+/**
+ * A question in plain words: the query that it became, its answer, what else it may mean, or why there is none. Beside it what could be done,
+ * and what runbooks say.
+ */
+import { useEffect } from 'preact/hooks';
 import type { askInWords } from '../../../api/groups/ai/query.ts';
 import { ResultShown } from '../../charts/result.tsx';
-import { type Answered, callOf } from '../../client/call.ts';
+import type { Answered } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
 import { waysTo } from '../../editors/ways.ts';
-import { change, inAddress } from '../../frame/address.ts';
+import { inAddress } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
+import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
+import { Box } from './box.tsx';
+import { answerCall, askCall, documentsCall, suggestionsCall, zoneName } from './calls.ts';
 
-const asked = new Question(callOf<typeof askInWords>('POST', '/api/ai/query'));
+const asked = new Question(askCall);
 
 type Answer = Answered<typeof askInWords>;
 type Asked = Answer['alternatives'][number];
-
-/** The browser's zone by its name. */
-const zoneName = (): string =>
-  zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
-
-const Box = ({ question, problem }: { readonly question: string; readonly problem: string | undefined }) => {
-  const [typed, setTyped] = useState(question);
-  return (
-    <form
-      class="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change({ q: typed.trim() });
-      }}
-    >
-      <label for="question">Ask</label>
-      <input
-        id="question"
-        data-search
-        value={typed}
-        maxLength={16_384}
-        autocomplete="off"
-        placeholder="how many requests failed by service in the last hour"
-        aria-invalid={problem !== undefined}
-        aria-describedby="question-problem"
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-      />
-      <button type="submit">Ask</button>
-      <p class="problem-text" id="question-problem" role="alert">
-        {problem === undefined ? '' : shownText(problem)}
-      </p>
-    </form>
-  );
-};
 
 /** How each word was read. */
 const Words = ({ of }: { readonly of: Asked['words'] }) => (
@@ -125,7 +98,7 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
   );
 };
 
-export const Ask = () => {
+const InWords = () => {
   const question = inAddress('q');
   const { from, to } = writtenRange.value;
   useEffect(() => {
@@ -136,9 +109,14 @@ export const Ask = () => {
   const { answer, error, isAsking } = asked.standing.value;
   const atQuestion = error?.of('question');
   return (
-    <div class="logs">
-      <h1 class="sr-only">Ask</h1>
-      <Box key={question} question={question} problem={atQuestion} />
+    <>
+      <Box
+        key={question}
+        label="Ask"
+        placeholder="how many requests failed by service in the last hour"
+        question={question}
+        problem={atQuestion}
+      />
       {atQuestion === undefined ? <Problem error={error} /> : null}
       {answer === undefined || question === '' ? null : (
         <div class={isAsking ? 'old' : ''}>
@@ -148,6 +126,22 @@ export const Ask = () => {
       {question === '' ? null : (
         <Freshness of={{ ...asked.standing.value, answer: answer?.answer?.result ?? answer }} />
       )}
-    </div>
+    </>
   );
 };
+
+export const Ask = partsOf('Ask', [
+  { name: '', title: 'Question', View: InWords },
+  {
+    ...{ name: 'suggestions', title: 'Suggestions', asks: suggestionsCall },
+    View: later(async () => (await import('./suggestions.tsx')).Suggestions),
+  },
+  {
+    ...{ name: 'runbooks', title: 'Runbooks', asks: answerCall },
+    View: later(async () => (await import('./runbooks.tsx')).Runbooks),
+  },
+  {
+    ...{ name: 'documents', title: 'Documents', asks: documentsCall },
+    View: later(async () => (await import('./documents.tsx')).Documents),
+  },
+]);

@@ -10,6 +10,7 @@ import { type Answered, callOf } from '../../client/call.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { usePeople } from '../../frame/people.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -18,7 +19,6 @@ import { refresh } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { feedsCall, schedulesCall } from './calls.ts';
-import { usePeople } from './people.ts';
 
 const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
 const revokeCall = callOf<typeof revokeCalendarFeed>('DELETE', '/api/on-call/calendar-feeds/{id}');

@@ -5,6 +5,7 @@ import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
+import { usePeople } from '../../frame/people.ts';
 import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -23,7 +24,6 @@ import {
 } from './calls.ts';
 import { IncidentForm } from './incident-form.tsx';
 import { Merges } from './merges.tsx';
-import { usePeople } from './people.ts';
 import { PostmortemPart } from './postmortem.tsx';
 
 const steps = {

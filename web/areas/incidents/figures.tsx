@@ -3,13 +3,13 @@ import { ChoiceInput } from '../../editors/inputs.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { type Metrics, metricsCall, policiesCall } from './calls.ts';
-import { usePeople } from './people.ts';
 
 const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': 'a year' } as const;
 type Span = keyof typeof spans;

@@ -6,11 +6,11 @@ import { Field } from '../../editors/field.tsx';
 import { ChoiceInput, ListInput, TextInput } from '../../editors/inputs.tsx';
 import { wrongIn } from '../../editors/opened.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type Incident, policiesCall } from './calls.ts';
-import { usePeople } from './people.ts';
 
 type Severity = (typeof alertSeverities)[number];
 

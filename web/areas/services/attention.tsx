@@ -5,9 +5,11 @@ import type { Question } from '../../client/question.ts';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
 
 const titles: Readonly<Record<AttentionItem['kind'], string>> = {
@@ -66,6 +68,11 @@ export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }
           </li>
         ))}
       </ul>
+      {may(suggestionsCall) ? (
+        <p>
+          <Link to={toArea('/ask/suggestions')}>What could be done</Link>
+        </p>
+      ) : null}
     </Scrolled>
   );
 };

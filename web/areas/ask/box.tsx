@@ -1,0 +1,50 @@
+/** The field of a question, with what is wrong in it. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { change } from '../../frame/address.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+
+/** What is asked stands in the address. */
+export const Box = ({
+  label,
+  placeholder,
+  question,
+  problem,
+  children,
+}: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly question: string;
+  readonly problem: string | undefined;
+  /** Behind the button. */
+  readonly children?: ComponentChildren;
+}) => {
+  const [typed, setTyped] = useState(question);
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change({ q: typed.trim() });
+      }}
+    >
+      <label for="question">{label}</label>
+      <input
+        id="question"
+        data-search
+        value={typed}
+        maxLength={16_384}
+        autocomplete="off"
+        placeholder={placeholder}
+        aria-invalid={problem !== undefined}
+        aria-describedby="question-problem"
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <button type="submit">Ask</button>
+      {children}
+      <p class="problem-text" id="question-problem" role="alert">
+        {problem === undefined ? '' : shownText(problem)}
+      </p>
+    </form>
+  );
+};

@@ -1,0 +1,32 @@
+/** What the area of questions asks and changes, and what of the page goes along. */
+import type { askInWords } from '../../../api/groups/ai/query.ts';
+import type { answerFromRunbooks } from '../../../api/groups/ai/runbook-answer.ts';
+import type {
+  addRunbookDocument,
+  deleteRunbookDocument,
+  listRunbookDocuments,
+} from '../../../api/groups/ai/runbook-documents.ts';
+import type { searchRunbooks } from '../../../api/groups/ai/runbook-search.ts';
+import type { applySuggestion, dismissSuggestion, listSuggestions } from '../../../api/groups/ai/suggestions.ts';
+import { type Answered, callOf, type Filtered } from '../../client/call.ts';
+import { zone } from '../../frame/shown-time.ts';
+
+export const askCall = callOf<typeof askInWords>('POST', '/api/ai/query');
+export const suggestionsCall = callOf<typeof listSuggestions>('GET', '/api/ai/suggestions');
+export const applyCall = callOf<typeof applySuggestion>('POST', '/api/ai/suggestions/{id}/apply');
+export const dismissCall = callOf<typeof dismissSuggestion>('DELETE', '/api/ai/suggestions/{id}');
+export const answerCall = callOf<typeof answerFromRunbooks>('POST', '/api/ai/rag/answer');
+export const passagesCall = callOf<typeof searchRunbooks>('POST', '/api/ai/rag/search');
+export const documentsCall = callOf<Filtered<typeof listRunbookDocuments>>('GET', '/api/ai/rag/documents');
+export const addDocumentCall = callOf<typeof addRunbookDocument>('POST', '/api/ai/rag/documents');
+export const deleteDocumentCall = callOf<typeof deleteRunbookDocument>('DELETE', '/api/ai/rag/documents/{id}');
+
+export type Suggestion = Answered<typeof listSuggestions>['items'][number];
+export type RunbookAnswer = Answered<typeof answerFromRunbooks>;
+export type FoundPassages = Answered<typeof searchRunbooks>;
+export type Passage = FoundPassages['items'][number];
+export type RunbookDocument = Answered<typeof listRunbookDocuments>['items'][number];
+
+/** The zone in which somebody reads times, by its name. */
+export const zoneName = (): string =>
+  zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;

@@ -1,0 +1,218 @@
+/** Runbooks and other documents that are found and cited: added by pasting or as a file, and deleted. */
+import { useState } from 'preact/hooks';
+import { shownValue } from '../../charts/values.ts';
+import { Action } from '../../client/action.ts';
+import { Field, Wrong } from '../../editors/field.tsx';
+import { TextInput } from '../../editors/inputs.tsx';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { addressWith, change } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { addDocumentCall, deleteDocumentCall, documentsCall, type RunbookDocument } from './calls.ts';
+
+type Format = RunbookDocument['format'];
+
+const formats: Readonly<Record<Format, string>> = { markdown: 'Markdown', text: 'plain text', html: 'HTML' };
+
+/** What a file is by the end of its name; the rest is plain text. */
+const formatOf = (name: string): Format => {
+  if (/\.(?:md|markdown)$/i.test(name)) return 'markdown';
+  return /\.html?$/i.test(name) ? 'html' : 'text';
+};
+
+interface Written {
+  readonly title: string;
+  readonly format: Format;
+  readonly url: string;
+  readonly content: string;
+}
+
+const empty: Written = { title: '', format: 'markdown', url: '', content: '' };
+
+/** A file in UTF-8; undefined where it is something else. */
+const textOfFile = async (file: Blob): Promise<string | undefined> => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text stands in the form before it is added, wherever it came from. */
+const FileInput = ({ onRead }: { readonly onRead: (read: Pick<Written, 'format' | 'content'>) => void }) => {
+  const [problem, setProblem] = useState<string>();
+  const read = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    const content = await textOfFile(file);
+    setProblem(content === undefined ? `${file.name} is no text in UTF-8` : undefined);
+    if (content !== undefined) onRead({ format: formatOf(file.name), content });
+  };
+  return (
+    <Field label="From a file" problem={problem} hint="Markdown, plain text or HTML">
+      <input
+        type="file"
+        accept=".md,.markdown,.txt,.html,.htm,text/*"
+        onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
+      />
+    </Field>
+  );
+};
+
+const Form = () => {
+  const [action] = useState(() => new Action(addDocumentCall));
+  const [written, setWritten] = useState(empty);
+  const [known, setKnown] = useState<RunbookDocument>();
+  const set = (fields: Partial<Written>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { error } = action;
+  const wrong = (name: string): string | undefined => error.value?.of(name);
+  const add = async (): Promise<void> => {
+    const { title, format, url, content } = written;
+    const answer = await action.run({
+      body: { format, content, ...(title === '' ? {} : { title }), ...(url === '' ? {} : { url }) },
+    });
+    if (answer === undefined) return;
+    refresh();
+    if (answer.isNew) change({ open: answer.document.id });
+    else setKnown(answer.document);
+  };
+  return (
+    <div class="form">
+      <FileInput onRead={set} />
+      <label>
+        Text{' '}
+        <textarea
+          rows={14}
+          value={written.content}
+          spellcheck={false}
+          aria-invalid={wrong('content') !== undefined}
+          onInput={({ currentTarget }) => set({ content: currentTarget.value })}
+        />
+      </label>
+      <Wrong message={wrong('content')} />
+      <label>
+        Written as{' '}
+        <select value={written.format} onChange={({ currentTarget }) => set({ format: currentTarget.value as Format })}>
+          {Object.entries(formats).map(([format, title]) => (
+            <option key={format} value={format}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <TextInput
+        label="Title"
+        most={200}
+        value={written.title}
+        problem={wrong('title')}
+        hint="Left empty, it is what the document calls itself"
+        onChange={(title) => set({ title })}
+      />
+      <TextInput
+        label="Where people find it"
+        most={2048}
+        value={written.url}
+        problem={wrong('url')}
+        hint="https://…, so that answers lead there"
+        onChange={(url) => set({ url })}
+      />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
+          Add it
+        </button>
+        <p role="status">
+          {known === undefined ? null : (
+            <>
+              The same is there already: <Link to={addressWith({ open: known.id })}>{shownText(known.title)}</Link>
+            </>
+          )}
+        </p>
+        <Problem error={error.value} />
+      </div>
+    </div>
+  );
+};
+
+const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const [action] = useState(() => new Action(deleteDocumentCall));
+  if (!may(deleteDocumentCall)) return <p class="soft">{whyNot(deleteDocumentCall, 'Deleting it')}</p>;
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Delete', 'Delete it for good']}
+      remove={() => action.run({ params: { id } })}
+      onRemoved={onClose}
+    />
+  );
+};
+
+const Told = ({ item }: { readonly item: RunbookDocument }) => (
+  <>
+    <Fields
+      values={{
+        ...{ 'written as': formats[item.format], size: shownValue(item.bytes, 'By'), passages: item.passages },
+        ...{ added: shownMoment(item.createdAt), 'added by': item.addedBy },
+      }}
+    />
+    {item.url === '' ? null : (
+      <p>
+        <a href={item.url} rel="noreferrer">
+          {shownText(item.url)}
+        </a>
+      </p>
+    )}
+  </>
+);
+
+const Open = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: RunbookDocument | undefined;
+  readonly onClose: () => void;
+}) => (
+  <Beside label="Document" title={id === 'new' ? 'A new document' : (item?.title ?? 'Document')} onClose={onClose}>
+    {id === 'new' && may(addDocumentCall) ? (
+      <Form />
+    ) : item === undefined ? (
+      <p>This document is not on the pages that were read.</p>
+    ) : (
+      <>
+        <Remove id={id} onClose={onClose} />
+        <Told item={item} />
+      </>
+    )}
+  </Beside>
+);
+
+export const Documents = listed({
+  title: 'Documents',
+  call: documentsCall,
+  search: 'part of a title',
+  choices: [{ name: 'format', label: 'Written as', options: [['', 'anything'], ...Object.entries(formats)] }],
+  sent: { sort: 'title' },
+  nothing: 'There are no such documents. What is added here is found when somebody asks, and cited.',
+  keyOf: ({ id }) => id,
+  Tools: () =>
+    may(addDocumentCall) ? (
+      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+        Add a document
+      </button>
+    ) : null,
+  columns: {
+    Document: ({ title }) => title,
+    'Written as': ({ format }) => formats[format],
+    Passages: ({ passages }) => passages,
+    Size: ({ bytes }) => shownValue(bytes, 'By'),
+    Added: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+  },
+  numbers: ['Passages', 'Size'],
+  Open,
+});

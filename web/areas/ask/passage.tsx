@@ -1,0 +1,52 @@
+/** A passage that was found: where it stands, and what it says. Others wrote it: it is text, and its Markdown becomes nodes. */
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { Markdown } from '../../frame/markdown.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import type { Passage } from './calls.ts';
+
+export type Source = Passage['source'];
+
+export const sources: Readonly<Record<Source, string>> = {
+  document: 'documents',
+  incident: 'resolved incidents',
+  rule: 'alert rules',
+  'log-pattern': 'log patterns',
+  handbook: 'the handbook of OIQ',
+};
+
+/** Where the page shows what the passage is of. */
+const placeOf = ({ source, id }: Passage): string | undefined => {
+  if (source === 'document') return toArea('/ask/documents', { open: id });
+  if (source === 'incident') return toArea('/incidents', { incident: id });
+  if (source === 'rule') return toArea('/alerts/rules', { rule: id });
+  return source === 'log-pattern' ? toArea('/logs', { pattern: id }) : undefined;
+};
+
+export const PassageShown = ({ of, nth }: { readonly of: Passage; readonly nth: number }) => {
+  const { source, title, url, headings, text } = of;
+  const to = placeOf(of);
+  return (
+    <li id={`passage-${nth}`} tabIndex={-1}>
+      <h3>{to === undefined ? shownText(title) : <Link to={to}>{shownText(title)}</Link>}</h3>
+      <p class="soft">
+        Of {sources[source]}
+        {headings.length === 0 ? '' : ': '}
+        {shownText(headings.join(' › '))}
+        {/^https?:\/\//i.test(url) ? (
+          <>
+            {'; '}
+            <a href={url} rel="noreferrer">
+              {shownText(url)}
+            </a>
+          </>
+        ) : null}
+      </p>
+      {source === 'document' || source === 'handbook' ? (
+        <Markdown text={text} />
+      ) : (
+        <p>{shownText(text, { lines: true })}</p>
+      )}
+    </li>
+  );
+};

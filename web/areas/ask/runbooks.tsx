@@ -1,0 +1,204 @@
+/** What runbooks and the like say to a question: sentences with the passages that say them, and figures that they name; or the passages alone. */
+import { useEffect } from 'preact/hooks';
+import { ResultShown } from '../../charts/result.tsx';
+import { Question } from '../../client/question.ts';
+import { waysTo } from '../../editors/ways.ts';
+import { allInAddress, change, inAddress } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { Box } from './box.tsx';
+import { answerCall, type FoundPassages, type Passage, passagesCall, type RunbookAnswer, zoneName } from './calls.ts';
+import { PassageShown, type Source, sources } from './passage.tsx';
+
+const answering = new Question(answerCall);
+const searching = new Question(passagesCall);
+
+/** More passages are read by nobody. */
+const mostPassages = 30;
+
+const isSource = (text: string): text is Source => text in sources;
+/** Those that were chosen; none where all are looked through. */
+const chosenSources = (): readonly Source[] => allInAddress('source').filter(isSource);
+
+const Sources = () => {
+  const chosen = chosenSources();
+  return (
+    <fieldset class="act">
+      <legend>Look only through</legend>
+      {Object.entries(sources).map(([source, title]) => (
+        <label class="choice" key={source}>
+          <input
+            type="checkbox"
+            checked={isSource(source) && chosen.includes(source)}
+            onChange={({ currentTarget }) =>
+              change({
+                source: currentTarget.checked ? [...chosen, source] : chosen.filter((each) => each !== source),
+              })
+            }
+          />{' '}
+          {title}
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+/** What was not looked through, and what did not help to find. */
+const Lacks = ({ of: { notRead, embeddings } }: { readonly of: Pick<FoundPassages, 'notRead' | 'embeddings'> }) => (
+  <>
+    {notRead.map(({ source, reason }) => (
+      <p key={source} class="soft">
+        Not looked through: {sources[source]}; {shownText(reason)}.
+      </p>
+    ))}
+    {embeddings === null || embeddings.reason === null ? null : (
+      <p class="soft">
+        {embeddings.used
+          ? `${embeddings.without} passages were found by their words alone`
+          : 'Passages were found by their words alone'}
+        : {shownText(embeddings.reason)}.
+      </p>
+    )}
+  </>
+);
+
+const Passages = ({ of }: { readonly of: readonly Passage[] }) => (
+  <ol>
+    {of.map((passage, nth) => (
+      <PassageShown key={`${passage.source} ${passage.id} ${passage.nth}`} of={passage} nth={nth} />
+    ))}
+  </ol>
+);
+
+const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookAnswer }) => (
+  <>
+    {sentences.length === 0 ? <p role="status">There is no answer: {shownText(reason ?? '')}.</p> : null}
+    <ul id="sentences">
+      {sentences.map(({ text, passages }, index) => (
+        // A sentence may be there twice.
+        <li key={`${index} ${text}`}>
+          {shownText(text)}{' '}
+          {passages.map((nth) => (
+            <a key={nth} href={`#passage-${nth}`} aria-label={`Passage ${nth + 1}`}>
+              [{nth + 1}]
+            </a>
+          ))}
+        </li>
+      ))}
+    </ul>
+    {model?.used ? (
+      <p class="soft">
+        A model worded this from the passages; sentences that no passage says: {model.leftOut} left out.
+      </p>
+    ) : model?.reason == null ? null : (
+      <p class="soft">The model was not used: {shownText(model.reason)}.</p>
+    )}
+  </>
+);
+
+const Figures = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h2>Figures that they name</h2>
+      {of.map((figure, index) => (
+        // Two passages may name the same query.
+        <section key={`${index} ${figure.sentence}`} aria-label={figure.sentence}>
+          <h3>{shownText(figure.sentence)}</h3>
+          <p class="soft">
+            {figure.passage === null ? 'The question names it.' : `Passage ${figure.passage + 1} names it.`}
+          </p>
+          {figure.result === null ? (
+            <p role="status">{shownText(figure.reason ?? '')}</p>
+          ) : (
+            <ResultShown result={figure.result} title={figure.sentence} />
+          )}
+          <ul class="links">
+            {waysTo(figure).map(([title, to]) => (
+              <li key={title}>
+                <Link to={to}>{title}</Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+
+const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
+  <>
+    <Sentences of={of} />
+    <Lacks of={of} />
+    <Figures of={of.figures} />
+    {of.passages.length === 0 ? null : <h2>Passages</h2>}
+    <Passages of={of.passages} />
+  </>
+);
+
+const Found = ({ of }: { readonly of: FoundPassages }) => (
+  <>
+    {of.items.length === 0 ? <p role="status">No passage says anything of it.</p> : <h2>Passages</h2>}
+    <Lacks of={of} />
+    <Passages of={of.items} />
+  </>
+);
+
+const ask = (question: string, isPassages: boolean): void => {
+  const chosen = chosenSources();
+  const only = chosen.length === 0 ? {} : { sources: [...chosen] };
+  if (question === '') for (const each of [answering, searching]) each.clear();
+  else if (isPassages) searching.ask({ body: { query: question, limit: mostPassages, ...only } });
+  else answering.ask({ body: { question, timeZone: zoneName(), ...writtenRange.value, ...only } });
+};
+
+export const Runbooks = () => {
+  const question = inAddress('q');
+  const isPassages = inAddress('view') === 'passages';
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    ask(question, isPassages);
+    return () => {
+      for (const each of [answering, searching]) each.cancel();
+    };
+  }, [question, isPassages, chosenSources().join(), from, to, refreshes.value]);
+  const { standing } = isPassages ? searching : answering;
+  const { error, isAsking } = standing.value;
+  const atQuestion = error?.of('question') ?? error?.of('query');
+  const [answer, found] = [answering.standing.value.answer, searching.standing.value.answer];
+  return (
+    <>
+      <Box
+        key={question}
+        label="What to look for"
+        placeholder="what do I do when orders are lost"
+        question={question}
+        problem={atQuestion}
+      >
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={isPassages}
+          onClick={() => change({ view: isPassages ? '' : 'passages' })}
+        >
+          Passages alone
+        </button>
+      </Box>
+      <Sources />
+      {atQuestion === undefined ? <Problem error={error} /> : null}
+      <Scrolled class={isAsking ? 'scrolled old' : 'scrolled'} label="What runbooks say">
+        {question === '' ? (
+          <p class="soft">
+            Documents, incidents that were resolved, alert rules, log patterns and the handbook are looked through.
+          </p>
+        ) : isPassages ? (
+          found && <Found of={found} />
+        ) : (
+          answer && <Answer of={answer} />
+        )}
+      </Scrolled>
+      {question === '' ? null : <Freshness of={standing.value} />}
+    </>
+  );
+};

@@ -1,0 +1,150 @@
+/** What could be done: why, what it would change, and the very request, which is made or dismissed here. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { RemovalForm } from '../../editors/removal.tsx';
+import { change, inAddress, toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { may, whyNot } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Raw } from '../../lists/raw.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { applyCall, dismissCall, type Suggestion, suggestionsCall } from './calls.ts';
+
+type Kind = Suggestion['kind'];
+
+const kinds: Readonly<Record<Kind, string>> = {
+  slo: 'objectives',
+  alert: 'alerts',
+  'noisy-rule': 'rules that fire too often',
+  detector: 'detectors',
+  dashboard: 'dashboards',
+  'unread-metric': 'metrics that nothing reads',
+  'unread-attribute': 'attributes that nothing reads',
+  'log-pattern': 'large patterns of logs',
+};
+const isKind = (text: string): text is Kind => text in kinds;
+
+/** Where the page shows what the request made. */
+const placeOf = (kind: Kind, id: string): string | undefined => {
+  if (kind === 'slo') return toArea('/slos', { open: id });
+  if (kind === 'alert' || kind === 'noisy-rule') return toArea('/alerts/rules', { rule: id });
+  if (kind === 'detector') return toArea('/anomalies/detectors', { open: id });
+  return kind === 'dashboard' ? toArea(`/dashboards/${id}`) : undefined;
+};
+
+/** As it goes over the wire. */
+const written = ({ method, path, headers = {}, body }: NonNullable<Suggestion['request']>): string =>
+  [
+    `${method} ${path}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...['', JSON.stringify(body, null, 2)],
+  ].join('\n');
+
+interface Done {
+  readonly title: string;
+  readonly to: string | undefined;
+}
+
+const Change = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: Done) => void }) => {
+  const [applying] = useState(() => new Action(applyCall));
+  const [dismissing] = useState(() => new Action(dismissCall));
+  const { id, kind, title, request } = of;
+  const params = { id };
+  const apply = async (): Promise<void> => {
+    const answer = await applying.run({ params });
+    if (answer === undefined) return;
+    const made = (answer.answer as { readonly id?: string } | null)?.id;
+    onDone({ title: `Done: ${title}.`, to: made === undefined ? undefined : placeOf(kind, made) });
+    refresh();
+  };
+  return (
+    <>
+      <RemovalForm
+        action={dismissing}
+        labels={['Dismiss', 'Dismiss it, until there is half or twice as much behind it']}
+        remove={() => dismissing.run({ params })}
+        onRemoved={() => onDone({ title: `Dismissed: ${title}.`, to: undefined })}
+      >
+        {request === null ? null : (
+          <button type="button" disabled={applying.isRunning.value} onClick={() => void apply()}>
+            Apply
+          </button>
+        )}
+      </RemovalForm>
+      <Problem error={applying.error.value} />
+    </>
+  );
+};
+
+const One = ({ of, onDone }: { readonly of: Suggestion; readonly onDone: (done: Done) => void }) => {
+  const { title, evidence, effect, request } = of;
+  return (
+    <section class="suggestion" aria-label={title}>
+      <h2>{shownText(title)}</h2>
+      <p>
+        <b>Why:</b> {shownText(evidence)}.
+      </p>
+      <p>
+        <b>What it does:</b> {shownText(effect)}.
+      </p>
+      {request === null ? (
+        <p class="soft">It is done where telemetry is sent.</p>
+      ) : (
+        <details>
+          <summary>The request</summary>
+          <Raw label={`Request of: ${title}`} text={written(request)} />
+        </details>
+      )}
+      {may(applyCall) ? <Change of={of} onDone={onDone} /> : null}
+    </section>
+  );
+};
+
+const Choice = () => (
+  <label>
+    Show{' '}
+    <select value={inAddress('kind')} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
+      <option value="">all</option>
+      {Object.entries(kinds).map(([kind, title]) => (
+        <option key={kind} value={kind}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+export const Suggestions = () => {
+  const kind = inAddress('kind');
+  const standing = useAsked(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
+  const [done, setDone] = useState<Done>();
+  const { answer, error } = standing;
+  return (
+    <>
+      <div class="toolbar">
+        <Choice />
+      </div>
+      <p role="status">
+        {done === undefined ? '' : shownText(done.title)}{' '}
+        {done?.to === undefined ? null : <Link to={done.to}>Look at it</Link>}
+      </p>
+      <Problem error={error} />
+      {may(applyCall) ? null : <p class="soft">{whyNot(applyCall, 'Applying and dismissing')}</p>}
+      <Scrolled class="scrolled" label="Suggestions">
+        {answer?.items.length === 0 ? <p class="soft">Nothing is suggested now.</p> : null}
+        {answer?.items.map((each) => (
+          <One key={each.id} of={each} onDone={setDone} />
+        ))}
+        {answer === undefined || answer.missing.length === 0 ? null : (
+          <p class="problem">
+            Nothing is suggested of what cannot be read now: {shownText(answer.missing.join(', '))}.
+          </p>
+        )}
+      </Scrolled>
+      <Freshness of={standing} />
+    </>
+  );
+};
