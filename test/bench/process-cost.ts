@@ -1,5 +1,5 @@
 /** What a process costs, from Linux' own accounting. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
@@ -8,6 +8,22 @@ export const cpuSeconds = (pid: number): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+};
+
+/** CPU-seconds by name of thread, digits left out, of those that live now: what ended is missing. */
+export const threadSeconds = (pid: number): Map<string, number> => {
+  const byName = new Map<string, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const path = `/proc/${pid}/task/${thread}`;
+    try {
+      const name = thread === String(pid) ? 'main' : readFileSync(`${path}/comm`, 'utf8').trim().replaceAll(/\d+/g, '');
+      const seconds = Number(readFileSync(`${path}/schedstat`, 'utf8').split(' ')[0]) / 1e9;
+      byName.set(name, (byName.get(name) ?? 0) + seconds);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return byName;
 };
 
 /** Resident memory now and at its peak, in MiB. */

@@ -4,7 +4,7 @@
  *
  * With `BENCH_RULES`, a folder of Sigma's rules, the same once more while 200 alert rules and 300 of those stand. With
  * `BENCH_SILENCE_SECONDS` its memory is looked at again after as long a silence. `BENCH_STANDALONE_SECONDS` (60),
- * `BENCH_STANDALONE_RATE` (110,000 records a second).
+ * `BENCH_STANDALONE_RATE` (110,000 records a second), `BENCH_NODE_OPTIONS` for the process (such as `--cpu-prof`).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { freePorts } from '../services/ports.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { bodies, logsPayload } from './payloads.ts';
 import { startPinned, victoriaLogsPath } from './peers.ts';
-import { cpuSeconds, memory } from './process-cost.ts';
+import { cpuSeconds, memory, threadSeconds } from './process-cost.ts';
 import type { Row } from './report.ts';
 import { scratch } from './scratch.ts';
 import { makeRules } from './standing-rules.ts';
@@ -24,6 +24,7 @@ import { makeRules } from './standing-rules.ts';
 const seconds = Number(process.env['BENCH_STANDALONE_SECONDS'] ?? 60);
 const recordsPerRequest = 500;
 const silenceSeconds = Number(process.env['BENCH_SILENCE_SECONDS'] ?? 0);
+const nodeOptions = process.env['BENCH_NODE_OPTIONS'];
 const rules = process.env['BENCH_RULES'];
 /** Offered, so that two peers are given the same; 0 is as fast as it goes. */
 const rate = Number(process.env['BENCH_STANDALONE_RATE'] ?? 110_000);
@@ -89,10 +90,14 @@ export const standalone = async (): Promise<Row[]> => {
   const own = async (name: string, rulesFolder?: string): Promise<void> => {
     const dataDirectory = join(directory, name);
     const licenseKey = await embeddedDeployment(dataDirectory);
-    const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
+    const oiq = await startOiq({
+      dataDirectory,
+      environment: { ...withoutLimits, ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }) },
+    });
     if (rulesFolder !== undefined) console.error(JSON.stringify(await makeRules(oiq.http, rulesFolder)));
     await delay(1_000);
     const before = cpuSeconds(oiq.pid);
+    const threadsBefore = threadSeconds(oiq.pid);
     const sent = await runLoad({
       ...load,
       url: `${oiq.otlp}/v1/logs`,
@@ -105,6 +110,16 @@ export const standalone = async (): Promise<Row[]> => {
     const measured = { load: sent, cpu: cpuSeconds(oiq.pid) - before, pid: oiq.pid, landedSeconds, processedSeconds };
     results.push(row(name, measured));
     console.error(JSON.stringify(results.at(-1)));
+    const perMillion = [...threadSeconds(oiq.pid)].map(
+      ([thread, used]) => [thread, ((used - (threadsBefore.get(thread) ?? 0)) / sent.records) * 1e6] as const,
+    );
+    perMillion.sort(([, one], [, other]) => other - one);
+    console.error(
+      perMillion
+        .slice(0, 12)
+        .map(([thread, used]) => `${thread} ${used.toFixed(2)}`)
+        .join(', '),
+    );
     if (silenceSeconds > 0) {
       await delay(silenceSeconds * 1_000);
       results[results.length - 1] = row(name, { ...measured, silentMiB: memory(oiq.pid).rss });

@@ -1,6 +1,7 @@
 /** Alert and detection rules of an organization that is measured while they stand. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { documentOf } from '../../subjects/detections/deployed.ts';
 import { signIn } from '../end-to-end/oiq-process.ts';
 
@@ -34,6 +35,16 @@ const alertRule = (index: number): object => ({
   },
 });
 
+/** Until imported rules were run over what was stored before: nothing is, and what comes meanwhile is not theirs. */
+const huntsEnded = async (url: string, token: string): Promise<void> => {
+  for (;;) {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const { items } = (await answer.json()) as { items: { status: string }[] };
+    if (items.every(({ status }) => status !== 'running')) return;
+    await delay(1_000);
+  }
+};
+
 /** Makes 200 alert rules, and detection rules of a folder of Sigma's: 300, if it has as many. Answers how many stand. */
 export const makeRules = async (http: string, folder: string): Promise<{ alerts: number; detections: number }> => {
   const token = await signIn(http);
@@ -53,5 +64,6 @@ export const makeRules = async (http: string, folder: string): Promise<{ alerts:
     const { items } = await post('/api/siem/rules/import', 'application/yaml', some);
     stand += items.filter(({ outcome }: { outcome: string }) => outcome === 'created').length;
   }
+  await huntsEnded(`${http}/api/siem/retro-hunts?limit=100`, token);
   return { alerts, detections: stand };
 };
