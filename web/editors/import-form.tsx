@@ -30,7 +30,7 @@ export const ImportForm = ({
   readonly isRunning: boolean;
   readonly error: CallError | undefined;
   /** What of the texts cannot be sent. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   readonly run: (files: readonly ImportedFile[], isTrial: boolean) => Promise<void>;
   /** What more may be said of the import. */
   readonly children?: ComponentChildren;
@@ -58,7 +58,7 @@ export const ImportForm = ({
             label={`or its ${language}`}
             rows={8}
             value={files[0]?.source ?? ''}
-            problem={undefined}
+            problem={problem}
             onChange={(source) => setFiles([{ name: '', source }])}
           />
         )}
@@ -71,9 +71,9 @@ export const ImportForm = ({
             Import
           </button>
         </div>
-        <Wrong message={problem} />
+        {files.length > 1 ? <Wrong message={problem} /> : null}
       </div>
-      <Problem error={error} />
+      {problem === undefined ? <Problem error={error} /> : null}
     </>
   );
 };

@@ -23,8 +23,6 @@ export const wrongIn =
   (error: CallError | undefined) =>
   (path: string): string | undefined =>
     error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
-/** The same. */
-export const wrongAt = (error: CallError | undefined, path: string): string | undefined => wrongIn(error)(path);
 
 /** Creates one, or replaces the one that there was; and what was wrong with it. */
 export const useSaving = <Creation extends Declared, Replacement extends Declared>(

@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
+import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
+import { ImportOutcomes } from '../../editors/import-outcomes.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { wrongIn } from '../../editors/opened.tsx';
-import { ImportOutcomes, TextImport } from '../../editors/text-import.tsx';
 import { whyNot } from '../../frame/rights.ts';
 import { importRulesCall } from './calls.ts';
 
@@ -17,8 +18,8 @@ export const RuleImport = () => {
   const wrong = wrongIn(action.error.value);
   const closed = whyNot(importRulesCall, 'Importing rules');
   if (closed !== '') return <p class="said">{closed}</p>;
-  const run = async (file: string, dryRun: boolean): Promise<void> => {
-    const answer = await action.run({ body: { file, fileName: fileName.trim(), dryRun } });
+  const run = async ([file]: readonly ImportedFile[], dryRun: boolean): Promise<void> => {
+    const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
     setTold(answer === undefined ? undefined : { items: answer.items, wasDry: dryRun });
   };
   return (
@@ -27,7 +28,14 @@ export const RuleImport = () => {
         Alert and recording rules of Prometheus. Those that the same file made before are replaced; rules that it has no
         more stay.
       </p>
-      <TextImport accept=".yaml,.yml" label="or its YAML" problem={wrong('file')} action={action} onRun={run}>
+      <ImportForm
+        language="YAML"
+        accept=".yaml,.yml"
+        isRunning={action.isRunning.value}
+        error={action.error.value}
+        problem={wrong('file')}
+        run={run}
+      >
         <TextInput
           label="Name of the file"
           hint="Where several files have groups or alerts of the same names, it tells them apart"
@@ -35,7 +43,7 @@ export const RuleImport = () => {
           problem={wrong('fileName')}
           onChange={setFileName}
         />
-      </TextImport>
+      </ImportForm>
       {told === undefined ? null : (
         <ImportOutcomes
           wasDry={told.wasDry}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { CheckInput, NumberInput, PairsInput, SelectInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
-import { useSaving, wrongAt } from '../../editors/opened.tsx';
+import { useSaving, wrongIn } from '../../editors/opened.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { projects } from '../../frame/project.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -151,7 +151,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
     if (saved.token !== undefined) freshToken.value = { id: saved.id, token: saved.token };
   });
   const wrong = (path: string): string | undefined =>
-    saving.wrong(path) ?? wrongAt(trying.error.value, `check.${path}`);
+    saving.wrong(path) ?? wrongIn(trying.error.value)(`check.${path}`);
   const set = (fields: Partial<Written>): void => setCheck((now) => ({ ...now, ...fields }));
   const locations = answer?.items ?? [];
   const { type } = check;

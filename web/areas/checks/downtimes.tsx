@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PairsInput, SomeInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { againOf, NextTimes, newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change, toArea } from '../../frame/address.ts';
@@ -25,7 +25,7 @@ const DowntimeForm = () => {
     { checkIds: [], labels: {} },
   );
   const error = action.error.value;
-  const wrong = (path: string): string | undefined => wrongAt(error, path);
+  const wrong = (path: string): string | undefined => wrongIn(error)(path);
   const fields = {
     ...{ plan, wrong },
     onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change } from '../../frame/address.ts';
 import { may, whyNot } from '../../frame/rights.ts';
@@ -34,14 +34,14 @@ const Register = () => {
       <TextInput
         label="Name"
         value={fields.name}
-        problem={wrongAt(error, 'name')}
+        problem={wrongIn(error)('name')}
         onChange={(name) => setFields({ ...fields, name })}
       />
       <TextInput
         label="What it is for"
         most={4096}
         value={fields.description}
-        problem={wrongAt(error, 'description')}
+        problem={wrongIn(error)('description')}
         onChange={(description) => setFields({ ...fields, description })}
       />
       <div class="act">

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongAt } from '../../editors/opened.tsx';
+import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
@@ -42,7 +42,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
           hint="Letters, digits, _ and -. Checks write {{variables.NAME}}"
           most={64}
           value={name}
-          problem={wrongAt(error, 'name')}
+          problem={wrongIn(error)('name')}
           onChange={setName}
         />
       ) : null}
@@ -50,7 +50,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
         label="Value"
         hint={before?.isSecret === true ? 'The secret is not shown. Left as it is, it stays.' : ''}
         value={fields.value}
-        problem={wrongAt(error, 'value')}
+        problem={wrongIn(error)('value')}
         onChange={(value) => set({ value })}
       />
       <CheckInput
@@ -63,7 +63,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
           label="Hosts that it may be sent to"
           hint="shop.example, *.shop.example"
           value={fields.hosts}
-          problem={wrongAt(error, 'hosts')}
+          problem={wrongIn(error)('hosts')}
           read={itself}
           write={itself}
           onChange={(hosts) => set({ hosts: [...hosts] })}
@@ -73,7 +73,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
         label="What it is for"
         most={4096}
         value={fields.description}
-        problem={wrongAt(error, 'description')}
+        problem={wrongIn(error)('description')}
         onChange={(description) => set({ description })}
       />
       <div class="act">

@@ -71,11 +71,11 @@ const Told = ({ report }: { readonly report: Report }) => {
 };
 
 export const Import = () => {
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState<string>();
   const [report, setReport] = useState<Report>();
   const [action] = useState(() => new Action(importCall));
   const run = async ([file]: readonly ImportedFile[], isTrial: boolean): Promise<void> => {
-    setProblem('');
+    setProblem(undefined);
     let body: object;
     try {
       body = JSON.parse(file?.source ?? '') as object;

@@ -5,7 +5,7 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { wrongAt } from '../../editors/opened.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -83,7 +83,7 @@ export const Import = () => {
         <SelectInput
           label="Of these levels"
           value={minLevel}
-          problem={wrongAt(error, 'minLevel')}
+          problem={wrongIn(error)('minLevel')}
           options={levels}
           onChange={setMinLevel}
         />
@@ -92,7 +92,7 @@ export const Import = () => {
           hint="A name, such as of the repository they are from; rules of it that are missing here are named"
           most={128}
           value={scope}
-          problem={wrongAt(error, 'scope')}
+          problem={wrongIn(error)('scope')}
           onChange={setScope}
         />
         {scope.trim() === '' ? null : (

@@ -4,7 +4,7 @@ import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { JsonInput } from '../../editors/inputs.tsx';
-import { wrongAt } from '../../editors/opened.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 
@@ -28,7 +28,7 @@ export const Sample = ({ id }: { readonly id: string }) => {
           hint='[{"Image": "C:\\Windows\\System32\\whoami.exe"}]'
           rows={6}
           value={events}
-          problem={wrongAt(error, 'events')}
+          problem={wrongIn(error)('events')}
           onChange={setEvents}
         />
         <div class="act">

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
-import { ImportOutcomes, TextImport } from '../../editors/text-import.tsx';
+import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
+import { ImportOutcomes } from '../../editors/import-outcomes.tsx';
 import { toArea } from '../../frame/address.ts';
 import { importCall } from './calls.ts';
 
@@ -11,19 +12,19 @@ type Item = Answered<NonNullable<typeof importCall.of>>['items'][number];
 export const Import = () => {
   const [action] = useState(() => new Action(importCall));
   const [told, setTold] = useState<{ readonly items: readonly Item[]; readonly wasDry: boolean }>();
-  const run = async (source: string, dryRun: boolean): Promise<void> => {
-    const answer = await action.run({ body: { source, dryRun } });
+  const run = async ([file]: readonly ImportedFile[], dryRun: boolean): Promise<void> => {
+    const answer = await action.run({ body: { source: file?.source ?? '', dryRun } });
     setTold(answer === undefined ? undefined : { items: answer.items, wasDry: dryRun });
   };
   return (
     <>
       <p>Objectives of OpenSLO, Sloth or Pyrra. One that has the name of an objective here changes it.</p>
-      <TextImport
+      <ImportForm
+        language="YAML"
         accept=".yaml,.yml"
-        label="or its YAML"
-        problem={action.error.value?.of('source')}
-        action={action}
-        onRun={run}
+        isRunning={action.isRunning.value}
+        error={action.error.value}
+        run={run}
       />
       {told === undefined ? null : (
         <ImportOutcomes

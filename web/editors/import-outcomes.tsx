@@ -1,74 +1,8 @@
-/** Takes a text, of a file or typed, and tells first what becomes of each thing in it. */
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { CallError } from '../client/ask.ts';
+/** What becomes of each thing of a text that is imported. */
 import { Link } from '../frame/link.tsx';
 import { shownText } from '../frame/shown-text.tsx';
-import { Problem } from '../frame/standing.tsx';
 import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
-import { Wrong } from './field.tsx';
-
-export const TextImport = ({
-  accept,
-  label,
-  problem,
-  action,
-  onRun,
-  children,
-}: {
-  /** Files that can be chosen. */
-  readonly accept: string;
-  /** What is typed in place of a file. */
-  readonly label: string;
-  /** What is wrong with the text. */
-  readonly problem: string | undefined;
-  readonly action: {
-    readonly isRunning: { readonly value: boolean };
-    readonly error: { readonly value: CallError | undefined };
-  };
-  readonly onRun: (text: string, dryRun: boolean) => Promise<void>;
-  /** Further fields. */
-  readonly children?: ComponentChildren;
-}) => {
-  const [text, setText] = useState('');
-  const isIdle = text !== '' && !action.isRunning.value;
-  return (
-    <>
-      <div class="form">
-        <label>
-          A file{' '}
-          <input
-            type="file"
-            accept={accept}
-            onChange={({ currentTarget }) => void currentTarget.files?.[0]?.text().then(setText)}
-          />
-        </label>
-        <label>
-          {label}{' '}
-          <textarea
-            rows={8}
-            spellcheck={false}
-            value={text}
-            aria-invalid={problem !== undefined}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </label>
-        <Wrong message={problem} />
-        {children}
-        <div class="act">
-          <button type="button" class="plain" disabled={!isIdle} onClick={() => void onRun(text, true)}>
-            Tell what becomes of it
-          </button>
-          <button type="button" disabled={!isIdle} onClick={() => void onRun(text, false)}>
-            Import
-          </button>
-        </div>
-      </div>
-      {problem === undefined ? <Problem error={action.error.value} /> : null}
-    </>
-  );
-};
 
 const outcomes = {
   created: 'new',
