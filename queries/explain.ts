@@ -94,7 +94,7 @@ export const explain = async (
     else {
       const statement = { times: 1, tables: [] as z.output<typeof ReadTable>[] };
       statements.set(sql, statement);
-      const { onCost: _, ...others } = limits ?? {};
+      const { onCost: _, ofEachServer: __, ...others } = limits ?? {};
       statement.tables = await planOf(columns, sql, parameters, others);
     }
   };

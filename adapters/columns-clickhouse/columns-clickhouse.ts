@@ -7,6 +7,7 @@ import type {
   QueryLimits,
   QueryParameters,
   ServerColumns,
+  StatementCost,
   TenantColumns,
 } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
@@ -24,7 +25,7 @@ import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';
 import { type Storage, storeBy } from './storage.ts';
-import { tablesRead } from './tables-read.ts';
+import { readsOnce, tablesRead } from './tables-read.ts';
 import { makeWholeTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
@@ -111,37 +112,40 @@ class ClickhouseColumns implements Columns {
 
   async #rows<Row>(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId?: string): Promise<Row[]> {
     const question = this.#question(sql, parameters, limits, tenantId);
-    const text = await this.#read(sql, limits, tenantId, async (client) => {
+    const texts = await this.#read(sql, limits, tenantId, async (client) => {
       const result = await client.query({ ...question, format: resultFormat });
       return result.text();
     });
-    const { rows, cost } = rowsOf<Row>(text);
-    limits.onCost?.(cost);
-    return rows;
+    const answers = texts.map((text) => rowsOf<Row>(text));
+    limits.onCost?.(costOf(answers.map(({ cost }) => cost)));
+    return answers.flatMap(({ rows }) => rows);
   }
 
   async #native(sql: string, parameters: QueryParameters, limits: QueryLimits, tenantId: string): Promise<Uint8Array> {
     const question = this.#question(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
-    const { bytes, summary } = await this.#read(sql, limits, tenantId, async (client) => {
+    const answers = await this.#read(sql, limits, tenantId, async (client) => {
       const { stream, summary } = await client.exec(question);
       const chunks: Uint8Array[] = [];
       for await (const chunk of stream) chunks.push(chunk as Uint8Array);
-      return { bytes: joined(chunks), summary };
+      return { chunks, summary };
     });
-    limits.onCost?.({
+    const costs = answers.map(({ summary }) => ({
       rowsRead: Number(summary?.read_rows ?? 0),
       bytesRead: Number(summary?.read_bytes ?? 0),
       elapsedMs: Number(summary?.elapsed_ns ?? 0) / 1e6,
-    });
-    return bytes;
+    }));
+    limits.onCost?.(costOf(costs));
+    return joined(answers.flatMap(({ chunks }) => chunks));
   }
 
+  /** The answer to a statement; several where servers are asked by themselves. */
   async #read<Result>(
     sql: string,
-    { signal, place }: QueryLimits,
+    limits: QueryLimits,
     tenantId: string | undefined,
     work: (client: ClickHouseClient) => Promise<Result>,
-  ): Promise<Result> {
+  ): Promise<readonly Result[]> {
+    const { signal, place } = limits;
     signal?.throwIfAborted();
     const on = (server: ClickhouseServer): Promise<Result> => counted(server, work, queryError, signal);
     const onAll = async (member: Member): Promise<Result> => {
@@ -150,22 +154,34 @@ class ClickhouseColumns implements Columns {
     };
     const home = tenantId === undefined ? place : placeOfTenant(tenantId);
     return answered(
-      this.#onlyShard(sql, tenantId, place).then((shard) =>
-        shard === undefined
-          ? this.#servers.anywhere(onAll, { signal, place: home })
-          : this.#servers.onShard(shard, on, signal),
+      this.#shardsOf(sql, limits, tenantId).then((shards) =>
+        Promise.all(
+          shards === undefined
+            ? [this.#servers.anywhere(onAll, { signal, place: home })]
+            : shards.map((shard) => this.#servers.onShard(shard, on, signal)),
+        ),
       ),
       queryError,
       signal,
     );
   }
 
-  /** The shard that alone may have what a read asks for. */
-  async #onlyShard(sql: string, tenantId: string | undefined, place: number | undefined): Promise<number | undefined> {
+  /** The shards that are asked by themselves: the one that alone may have what a read asks for, or each that may, where they can be asked apart. */
+  async #shardsOf(
+    sql: string,
+    { place, ofEachServer = false }: QueryLimits,
+    tenantId: string | undefined,
+  ): Promise<readonly number[] | undefined> {
     if (!this.#isCluster) return undefined;
-    if (tenantId === undefined) return place === undefined ? undefined : this.#placements.onlyOfPlace(place);
+    if (tenantId === undefined) {
+      const only = place === undefined ? undefined : await this.#placements.onlyOfPlace(place);
+      return only === undefined ? undefined : [only];
+    }
     const tables = tablesRead(sql);
-    return tables === undefined ? undefined : this.#placements.onlyOfTenant(tenantId, tables);
+    if (tables === undefined || tables.size === 0) return undefined;
+    const isApart = ofEachServer && readsOnce(sql);
+    const shards = await this.#placements.ofTenant(tenantId, tables);
+    return isApart || shards?.length === 1 ? shards : undefined;
   }
 
   /** A read as the client takes it. */
@@ -227,6 +243,13 @@ class ClickhouseColumns implements Columns {
     await this.#servers.close();
   }
 }
+
+/** What a statement took on all servers, which worked at once. */
+const costOf = (costs: readonly StatementCost[]): StatementCost => ({
+  rowsRead: costs.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
+  bytesRead: costs.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+  elapsedMs: Math.max(...costs.map(({ elapsedMs }) => elapsedMs)),
+});
 
 /** Chunks as one, in memory of its own: that of a small `Buffer` is shared, and goes to no other thread. */
 const joined = (chunks: readonly Uint8Array[]): Uint8Array => {

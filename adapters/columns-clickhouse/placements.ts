@@ -81,27 +81,45 @@ export class Placements {
     return this.#fewest ?? shards;
   }
 
-  /** The only shard that may have a tenant's rows in these tables; undefined where there may be several. */
-  onlyOfTenant(tenant: string, tables: ReadonlySet<string>): Promise<number | undefined> {
-    if (tables.size === 0 || ![...tables].every(liesByTenant)) return Promise.resolve(undefined);
-    const from = new Set([...tables].flatMap(filledFrom));
-    return this.#only(placeOfTenant(tenant), (told) => told.ofTenant(tenant, from));
+  /** All shards that may have a tenant's rows in these tables, where each can be asked by itself; else undefined. */
+  async ofTenant(tenant: string, tables: ReadonlySet<string>): Promise<readonly number[] | undefined> {
+    const liesBy = [...tables].every(liesByTenant);
+    try {
+      const shards = await this.#shardsOf(placeOfTenant(tenant), (told) => {
+        const all = liesBy ? told.ofTenant(tenant, new Set([...tables].flatMap(filledFrom))) : told.all;
+        if (all.size > 1) told.checkWhole();
+        return all;
+      });
+      for (const shard of shards ?? []) await this.#servers.membersOf(shard);
+      return shards && [...shards];
+    } catch {
+      // Who asks for the rows of all shards hears what is wrong.
+      return undefined;
+    }
   }
 
   /** The only shard that may have rows of blocks of a place. */
-  onlyOfPlace(place: number): Promise<number | undefined> {
-    return this.#only(place, (told) => told.ofPlace(place));
+  async onlyOfPlace(place: number): Promise<number | undefined> {
+    const shards = await this.#shardsOf(place, (told) => told.ofPlace(place));
+    const [only] = shards ?? [];
+    return shards?.size === 1 ? only : undefined;
   }
 
-  /** That shard itself is asked what it was told, so that no other server is needed. */
-  async #only(place: number, shardsIn: (told: Told) => ReadonlySet<number>): Promise<number | undefined> {
+  /**
+   * What the shard of a place was told: that shard itself is asked, so that no other server is needed. Undefined where it does not answer, or is
+   * none of the shards.
+   */
+  async #shardsOf(
+    place: number,
+    shardsIn: (told: Told) => ReadonlySet<number>,
+  ): Promise<ReadonlySet<number> | undefined> {
     const shard = shardOfPlace(place, await this.#servers.shards());
     // A server of another shard may say what goes on.
     for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
       const told = member.local.isAvoided ? undefined : await this.#toldTo(member).catch(() => undefined);
       if (told === undefined || told.layouts.size === 0) continue;
       const shards = shardsIn(told);
-      return shards.size === 1 && shards.has(shard) ? shard : undefined;
+      return shards.has(shard) ? shards : undefined;
     }
     return undefined;
   }

@@ -24,6 +24,18 @@ export const tablesRead = (sql: string): ReadonlySet<string> | undefined => {
   return tables;
 };
 
+/** Whether a statement reads in one place alone, so that of its rows each server can give its own. */
+export const readsOnce = (sql: string): boolean => {
+  const tokens = tokensOf(sql).filter(({ kind }) => kind !== 'space' && kind !== 'comment');
+  const isRead = ({ kind, text }: Token, index: number): boolean => {
+    const next = tokens[index + 1];
+    if (kind !== 'word' || next === undefined) return false;
+    if (/^in$/i.test(text)) return next.kind === 'word' || next.kind === 'quoted';
+    return /^(?:from|join)$/i.test(text) && next.text !== '(';
+  };
+  return tokens.filter(isRead).length === 1;
+};
+
 /** Whether a table, its `FINAL` or alias is followed by a comma. */
 const isListed = (after: readonly Token[]): boolean => {
   const comma = after.findIndex(({ text }) => text === ',');

@@ -63,6 +63,11 @@ export class Told {
     return last + 1;
   }
 
+  /** All shards that may have any rows. */
+  get all(): Set<number> {
+    return new Set(Array.from({ length: Math.max(this.#needed, this.#known) }, (_, shard) => shard));
+  }
+
   /** Rejects where the server does not know all shards on which rows lie: what it answers would lack some. */
   checkWhole(): void {
     const needed = this.#needed;

@@ -131,6 +131,11 @@ const read = async (query: TenantColumns['query']): Promise<Landings> => {
   const rows = await query<{ landed_in: string; newest: string }>(
     `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
     WHERE tenant_id = {tenant:String} GROUP BY landed_in`,
+    {},
+    { ofEachServer: true },
   );
-  return new Map(rows.map(({ landed_in, newest }) => [landed_in, Number(newest)]));
+  const landings = new Map<string, number>();
+  for (const { landed_in, newest } of rows)
+    landings.set(landed_in, Math.max(Number(newest), landings.get(landed_in) ?? Number.NEGATIVE_INFINITY));
+  return landings;
 };

@@ -116,17 +116,42 @@ export const fieldCatalogue = async (reading: Reading, question: CatalogueQuesti
         ...(contains === undefined ? {} : { contains }),
         ...(after === undefined ? {} : { afterKind: after.kind, afterKey: after.key }),
       },
+      { ofEachServer: true },
     ),
     countedTotals(reading, question, hours),
   ]);
-  const shown = rows.slice(0, limit);
+  const found = ofAllServers(rows);
+  const shown = found.slice(0, limit);
   return {
     hours,
     ...totals,
     fields: shown.map((row) => fieldOf(row, signal, totals.records)),
-    more: rows.length > limit ? shown.at(-1) : undefined,
+    more: found.length > limit ? shown.at(-1) : undefined,
   };
 };
+
+const sumOf = (counts: readonly string[]): number => counts.reduce((sum, count) => sum + Number(count), 0);
+const bytewise = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** What each server counted, as one would have counted it. */
+const ofAllServers = (rows: readonly Row[]): readonly Row[] =>
+  [...Map.groupBy(rows, ({ kind, key }) => `${kind} ${key}`).values()]
+    .map((same): Row => {
+      const types = Map.groupBy(
+        same.flatMap((row) => row.types),
+        ([type]) => type,
+      );
+      const inTime = (part: 'first' | 'last') =>
+        same.map((row) => row[part]).sort((one, other) => Number(BigInt(one) - BigInt(other)));
+      return {
+        ...(same[0] as Row),
+        all_records: String(sumOf(same.map((row) => row.all_records))),
+        types: Array.from(types, ([type, some]) => [type, String(sumOf(some.map(([, records]) => records)))] as const),
+        first: inTime('first')[0] as string,
+        last: inTime('last').at(-1) as string,
+      };
+    })
+    .sort((one, other) => bytewise(one.kind, other.kind) || bytewise(one.key, other.key));
 
 /** All records of some hours, and the attributes that were left out. */
 export const countedTotals = async (
@@ -135,12 +160,13 @@ export const countedTotals = async (
   hours: Range,
 ): Promise<Pick<Catalogue, 'records' | 'leftOut'>> => {
   const { sql, parameters } = countedWithin(question, hours);
-  const [row] = await columns.query<{ all: string; other: string }>(
+  const rows = await columns.query<{ all: string; other: string }>(
     `SELECT toString(sumIf(records, kind = 'record')) AS all, toString(sumIf(records, kind = 'other')) AS other FROM fields
     WHERE ${sql} AND kind IN ('record', 'other')`,
     parameters,
+    { ofEachServer: true },
   );
-  return { records: Number(row?.all ?? 0), leftOut: Number(row?.other ?? 0) };
+  return { records: sumOf(rows.map(({ all }) => all)), leftOut: sumOf(rows.map(({ other }) => other)) };
 };
 
 const families: Readonly<Record<string, string>> = { i: 'number', d: 'number' };

@@ -101,7 +101,7 @@ export const areRecordsThere = async (
   const rows = await columns.query(
     `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRow}`,
     { ...parameters },
-    { maxResultRows: 1 },
+    { maxResultRows: 1, ofEachServer: true },
   );
   if (rows.length > 0) kept.set(key, { atMs: performance.now() });
   return rows.length > 0;

@@ -3,6 +3,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
+import { asOfOne } from '../rows/as-of-one.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
@@ -15,6 +16,10 @@ export interface ChosenLog {
 }
 
 type Row = ChosenRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: string } & { readonly resource: string };
+
+const positionOf = (row: Row): LogPosition => ({
+  ...{ time: row.p_time, partition: row.p_partition, offset: row.p_offset, ordinal: row.p_ordinal },
+});
 
 const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_time, toString(logs.partition) AS p_partition,
   toString(logs.offset) AS p_offset, toString(logs.ordinal) AS p_ordinal, toString(resource_id) AS resource`;
@@ -41,17 +46,18 @@ export const readChosen = async (
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
   const mayHave = isSearch && after === undefined ? mayHaveRecords(columns, condition) : undefined;
   const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), mayHave };
-  const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
-    columns.query<Row>(
+  const rows = await inStretches(rangeAfter(range, after, order), asked, async (stretch, missing) => {
+    const found = await columns.query<Row>(
       `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },
-      { maxResultRows: missing },
-    ),
-  );
+      { maxResultRows: missing, ofEachServer: true },
+    );
+    return asOfOne(found, { order, limit: missing, placeOf: positionOf });
+  });
   const ids = chosen.some(({ needsResource }) => needsResource) ? rows.map(({ resource }) => resource) : [];
   const resources = await resourcesOf(columns, ids);
   return rows.map((row) => ({
-    position: { time: row.p_time, partition: row.p_partition, offset: row.p_offset, ordinal: row.p_ordinal },
+    position: positionOf(row),
     values: chosen.map((each) => each.read(row, resources.get(row.resource)?.attributes)),
   }));
 };

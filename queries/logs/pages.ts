@@ -4,6 +4,7 @@ import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
+import { asOfOne } from '../rows/as-of-one.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
@@ -31,17 +32,20 @@ export const readLogs = async (
   order: LogOrder = 'newest',
 ): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, condition, parameters, limit, order));
 
-const readRows = (
+const readRows = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
   limit: number,
   order: LogOrder,
-): Promise<LogRow[]> =>
-  columns.query<LogRow>(
+): Promise<readonly LogRow[]> => {
+  const rows = await columns.query<LogRow>(
     `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderOf(order)} LIMIT ${limit}`,
     parameters,
+    { ofEachServer: true },
   );
+  return asOfOne(rows, { order, limit, placeOf: (row) => row });
+};
 
 /** A page of a list, and where the next one begins after. */
 export interface LogPage {
@@ -115,7 +119,7 @@ export const mayHaveRecords = (
         const some = await columns.query(
           `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) ${anyRow}`,
           { ...condition.parameters, ...rangeValues(stretch) },
-          { maxResultRows: 1 },
+          { maxResultRows: 1, ofEachServer: true },
         );
         return some.length > 0;
       }

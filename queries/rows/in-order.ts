@@ -8,6 +8,7 @@ import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues, withinRange } from '../records.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
+import { asOfOne, type RowOrder, type RowPlace } from './as-of-one.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
 const firstNs = 60_000_000_000n;
@@ -23,8 +24,6 @@ const mostStretches = 4;
 const leftAtOnce = 80n;
 /** A rest that is so small a part of a stretch is read with it: a range of a minute has both its ends, and so a nanosecond more. */
 const restWith = 10n;
-
-export type RowOrder = 'newest' | 'oldest';
 
 /** How many rows are looked for, and how many a stretch had. */
 export interface Yield {
@@ -144,6 +143,13 @@ export const inStretches = async <Row>(
   return rows;
 };
 
+interface Placed {
+  readonly place_in_order: readonly [time: string, partition: string, offset: string, ordinal: string];
+}
+const placeOfRow = ({ place_in_order: [time, partition, offset, ordinal] }: Placed): RowPlace => ({
+  ...{ time, partition, offset, ordinal },
+});
+
 /**
  * Up to `limit` rows that satisfy a condition, in order. `selection` is of the table's columns; records of one nanosecond are in the
  * order in which they lie on the bus.
@@ -157,13 +163,16 @@ export const rowsInOrder = async <Row>(
   const { table, from = table } = recordsOf(signal);
   const way = order === 'newest' ? 'DESC' : 'ASC';
   const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
+  const place = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
+  const placed = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
   const earlier = earlierOf(columns, order, condition);
-  return inStretches(range, { order, limit, earlier }, (stretch, missing) =>
-    columns.query<Row>(
-      `SELECT ${selection} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
+  return inStretches(range, { order, limit, earlier }, async (stretch, missing) => {
+    const rows = await columns.query<Row & Placed>(
+      `SELECT ${selection}, ${placed} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
       ORDER BY ${by} LIMIT ${missing}`,
       { ...condition.parameters, ...rangeValues(stretch) },
-      { maxResultRows: missing },
-    ),
-  );
+      { maxResultRows: missing, ofEachServer: from === table },
+    );
+    return asOfOne(rows, { order, limit: missing, placeOf: placeOfRow });
+  });
 };

@@ -10,6 +10,7 @@ import {
   scopeSelection,
 } from '../instrumentation-scope.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
+import type { RowPlace } from '../rows/as-of-one.ts';
 import { formatTime } from '../time.ts';
 
 /** A log record as answers carry it. */
@@ -38,12 +39,7 @@ export const LogRecord = z.strictObject({
 export type LogRecord = z.output<typeof LogRecord>;
 
 /** Position of a record in the order of lists. Unique for each record. */
-export interface LogPosition {
-  readonly time: string;
-  readonly partition: string;
-  readonly offset: string;
-  readonly ordinal: string;
-}
+export type LogPosition = RowPlace;
 
 /** A row of `logSelection`. */
 export interface LogRow extends LogPosition, ScopeRow {

@@ -28,6 +28,11 @@ export interface QueryLimits {
   readonly signal?: AbortSignal;
   /** Of the platform's own reads: all rows that are asked for came in blocks of this place (`Columns.insert`). */
   readonly place?: number;
+  /**
+   * Of a tenant's small reads: where several servers have rows, each may be asked for its own, and their answers come one after the other, for
+   * the reader to put together. Servers that do it themselves plan the statement several times over, which costs more than such a read.
+   */
+  readonly ofEachServer?: boolean;
   /** Called with what a statement took, once it has answered. */
   readonly onCost?: (cost: StatementCost) => void;
 }

@@ -17,6 +17,8 @@ const noStructure = 0;
 interface FormRow extends Form {
   readonly service: string;
   readonly structure: number;
+  /** Milliseconds since the epoch. */
+  readonly seen: string;
 }
 
 interface Read {
@@ -44,6 +46,14 @@ const goodWithoutMatchMs = 2_000;
 
 const bucketOf = (service: string, structure: number): string => `${structure} ${service}`;
 
+/** Those last seen of one service and structure, where each server gave its own. */
+const lastSeen = (rows: readonly FormRow[]): readonly FormRow[] => {
+  if (rows.length <= maxForms) return rows;
+  const seen = rows.toSorted((one, two) => Number(two.seen) - Number(one.seen) || (one.id < two.id ? -1 : 1));
+  const forms = new Map(seen.toReversed().map((row) => [`${row.id} ${row.places}`, row]));
+  return seen.filter((row) => forms.get(`${row.id} ${row.places}`) === row).slice(0, maxForms);
+};
+
 /** The known patterns of some structures, by service. */
 export const formsOf = async (
   columns: TenantColumns,
@@ -51,13 +61,14 @@ export const formsOf = async (
   structures: Iterable<number>,
 ): Promise<ReadonlyMap<string, Forms>> => {
   const rows = await columns.query<FormRow>(
-    `SELECT service, structure, pattern_id AS id, places FROM log_patterns
+    `SELECT service, structure, pattern_id AS id, places, toString(toUnixTimestamp64Milli(max(last_seen))) AS seen FROM log_patterns
     WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND structure IN {structures:Array(Int32)}
     GROUP BY service, structure, id, places ORDER BY max(last_seen) DESC, id LIMIT ${maxForms} BY service, structure LIMIT 100000`,
     { services: [...new Set(services)], structures: [...new Set(structures)] },
+    { ofEachServer: true },
   );
   const buckets = Map.groupBy(rows, ({ service, structure }) => bucketOf(service, structure));
-  return new Map([...buckets].map(([bucket, forms]) => [bucket, new Forms(forms)]));
+  return new Map([...buckets].map(([bucket, forms]) => [bucket, new Forms(lastSeen(forms))]));
 };
 
 /**

@@ -1,6 +1,7 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
-import { type Earlier, inStretches, type RowOrder } from '../../queries/rows/in-order.ts';
+import { asOfOne, type RowOrder } from '../../queries/rows/as-of-one.ts';
+import { type Earlier, inStretches } from '../../queries/rows/in-order.ts';
 import { randomOf } from './random.ts';
 
 const second = 1_000_000_000n;
@@ -51,6 +52,32 @@ for (const order of orders)
       for (const [one, other] of joints(stretches, order)) t.is(one, other);
       const length = stretches.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
       t.true(rows.length === limit || length === end - middle + 1n, 'all of the range unless there were enough');
+    }
+  });
+
+for (const order of orders)
+  test(`${order}: rows of several servers, each of which gave its own, are those that one would give`, (t) => {
+    const random = randomOf(5);
+    const below = (most: number): string => String(Math.floor(random() * most));
+    for (let round = 0; round < 100; round++) {
+      // Few times and places, of different numbers of digits, some before 1970.
+      const all = Array.from({ length: Math.floor(random() * 60) }, (_, ordinal) => ({
+        ...{ time: String(Math.floor(random() * 24) - 12), partition: below(12), offset: below(3) },
+        ordinal: String(ordinal),
+      }));
+      const sorted = all.toSorted((one, other) => {
+        const differences = (['time', 'partition', 'offset', 'ordinal'] as const).map(
+          (part) => Number(one[part]) - Number(other[part]),
+        );
+        return (order === 'newest' ? -1 : 1) * (differences.find((difference) => difference !== 0) ?? 0);
+      });
+      const limit = 1 + Math.floor(random() * 20);
+      const servers = 1 + Math.floor(random() * 3);
+      const serverOf = new Map(sorted.map((row) => [row, Math.floor(random() * servers)]));
+      const answers = Array.from({ length: servers }, (_, server) =>
+        sorted.filter((row) => serverOf.get(row) === server).slice(0, limit),
+      );
+      t.deepEqual(asOfOne(answers.flat(), { order, limit, placeOf: (row) => row }), sorted.slice(0, limit));
     }
   });
 

@@ -1,6 +1,6 @@
 /** Which tables a statement reads, of those that are declared. */
 import test from 'ava';
-import { tablesRead } from '../../adapters/columns-clickhouse/tables-read.ts';
+import { readsOnce, tablesRead } from '../../adapters/columns-clickhouse/tables-read.ts';
 
 for (const [sql, expected] of [
   ['SELECT count() FROM logs WHERE a = 1', ['logs']],
@@ -25,3 +25,14 @@ for (const sql of [
   'SELECT 1 FROM oiq.logs l, events e',
 ])
   test(`${sql} may read anything`, (t) => t.is(tablesRead(sql), undefined));
+
+for (const [sql, expected] of [
+  ["SELECT 1 FROM logs WHERE a = 1 AND b IN ('x') AND c IN {ids:Array(UInt64)}", true],
+  ['SELECT sum(n) FROM (SELECT count() AS n FROM fields FINAL GROUP BY key)', true],
+  ['SELECT 1 FROM logs WHERE trace_id IN (SELECT trace_id FROM logs)', false],
+  ['SELECT 1 FROM logs WHERE x IN resources', false],
+  ['SELECT 1 FROM logs WHERE x IN oiq.resources', false],
+  ['SELECT 1 FROM logs JOIN "logs" AS other USING id', false],
+  ['SELECT 1 FROM logs UNION ALL SELECT 1 FROM logs', false],
+] as const)
+  test(`${sql} reads ${expected ? 'once' : 'more than once'}`, (t) => t.is(readsOnce(sql), expected));

@@ -116,6 +116,29 @@ if (reason === undefined) {
     t.deepEqual(await askedBy(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
   });
 
+  test.serial('small reads ask each server that may have rows for its own', async (t) => {
+    const tenant = tenantOf(0, 2);
+    for (const table of ['logs', 'spans']) for (const place of [0, 1]) await land(table, tenant, { place });
+    const tenantsColumns = columns.of(tenant);
+    let rowsRead = 0;
+    const ask = (sql: string, reader = tenantsColumns) =>
+      reader.query<{ n: string }>(sql, {}, { ofEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
+    const counted = () => ask('SELECT sum(1 + 0 * length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
+    t.deepEqual(await counted(), [{ n: '100' }, { n: '100' }]);
+    t.is(rowsRead, 200);
+    t.deepEqual(await askedBy(counted, 'InitialQuery'), [0, 1]);
+    const lookedUp = () =>
+      ask(
+        'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND tenant_id IN (SELECT tenant_id FROM spans WHERE tenant_id = {tenant:String})',
+      );
+    t.deepEqual(await lookedUp(), [{ n: '200' }], 'what one has may be looked up by another');
+    t.deepEqual(await askedBy(lookedUp, 'InitialQuery'), [0]);
+    const unnamed = await clickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
+    t.teardown(() => unnamed.close());
+    const ofAll = 'SELECT count() AS n FROM spans WHERE tenant_id = {tenant:String}';
+    t.deepEqual(await ask(ofAll, unnamed.of(tenant)), [{ n: '200' }], 'one whose servers are not all named');
+  });
+
   test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
     const database = 'grown';
     const single = await clickhouseColumns({ urls: urls(database).slice(1, 2) });
@@ -189,6 +212,12 @@ if (reason === undefined) {
     t.deepEqual([await counted(moves, three), await counted(stays, three)], [200, 200]);
     t.deepEqual(await askedBy(() => counted(stays, three)), [0], 'one that lies where it lay');
     t.deepEqual(await askedBy(() => counted(moves, three)), [0, 1, 2]);
+    const small = () =>
+      three
+        .of(moves)
+        .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { ofEachServer: true });
+    t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
+    t.deepEqual(await askedBy(small), [1, 2], 'small reads: no server that has nothing of it');
     const grown = await reportShards(three, firstShards(3));
     t.deepEqual(grown.problems, []);
     t.deepEqual(
@@ -310,6 +339,8 @@ if (reason === undefined) {
         [{ n: '200' }],
       );
       for (const tenant of [there, both]) await t.throwsAsync(counted(tenant), { instanceOf: UnavailableError });
+      const ofBoth = 'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}';
+      await t.throwsAsync(columns.of(both).query(ofBoth, {}, { ofEachServer: true }), { instanceOf: UnavailableError });
       await t.throwsAsync(land('logs', there), { instanceOf: UnavailableError });
       // The living shard has nothing of this one, and its servers are not all there to be told.
       await t.throwsAsync(land('logs', there, { place: 0 }), { instanceOf: UnavailableError });
