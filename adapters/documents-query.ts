@@ -1,7 +1,7 @@
 /** The query language that both stores share: filters, total order, and the cursor between pages. */
 
 import { PermanentError } from '../schemas/errors.ts';
-import type { Filter, FindOptions } from '../schemas/ports/documents.ts';
+import type { CountOptions, Filter, FindOptions } from '../schemas/ports/documents.ts';
 
 export type Scalar = string | number | boolean | null;
 /** Field path and direction; the last is always the id. */
@@ -113,11 +113,26 @@ export const valuesAt = (value: unknown, path: readonly string[]): unknown[] => 
   return isPlain(value) && Object.hasOwn(value, name) ? valuesAt(value[name], rest) : [];
 };
 
-/** Refuses fields whose values are not counted. */
-export const countedField = (field: string): string => {
-  if (field.includes('.') || ['id', 'version', 'createdAt', 'updatedAt'].includes(field))
-    throw new TypeError(`values of ${field} are not counted`);
-  return field;
+type Chosen = NonNullable<CountOptions['chosen']>;
+
+/** Refuses fields whose values are not counted, and what is chosen of others than those. */
+export const countedFields = (fields: readonly string[], { chosen = {} }: CountOptions): readonly string[] => {
+  for (const field of fields)
+    if (field.includes('.') || ['id', 'version', 'createdAt', 'updatedAt'].includes(field))
+      throw new TypeError(`values of ${field} are not counted`);
+  for (const field of Object.keys(chosen))
+    if (!fields.includes(field)) throw new TypeError(`a value of ${field} is chosen, which is not counted`);
+  return fields;
+};
+
+/** What matches hold whose values of a field are counted: what is chosen of the other fields. */
+export const chosenBeside = (field: string, chosen: Chosen): Filter =>
+  Object.fromEntries(Object.entries(chosen).filter(([other]) => other !== field));
+
+/** What matches hold of which values of at least one of the fields are counted. */
+export const chosenBesideAny = (fields: readonly string[], chosen: Chosen): Filter => {
+  const each = fields.map((field) => chosenBeside(field, chosen));
+  return each.some((filter) => Object.keys(filter).length === 0) ? {} : { $or: each };
 };
 
 /** What is counted of a document's field, each value once. */

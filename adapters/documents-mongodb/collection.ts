@@ -6,6 +6,7 @@ import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
+  type CountOptions,
   type Filter,
   type FindOptions,
   type Page,
@@ -15,12 +16,15 @@ import {
 import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
 import {
   afterPlace,
-  countedField,
+  chosenBeside,
+  chosenBesideAny,
+  countedFields,
   cursorOf,
   defaultLimit,
   orderOf,
   placeOf,
   placeOfCursor,
+  renamed,
 } from '../documents-query.ts';
 import { isNoIndex } from './errors.ts';
 import {
@@ -98,38 +102,54 @@ const listPage = async (
   return { items, nextCursor: documents.length > limit && last !== undefined ? cursorOf(last, order) : null };
 };
 
-/** Stages that count the values of a field, of documents that were put together by what they hold there. */
-const valueStages = (name: string, limit: number) => {
-  const path = `$_id.${name}`;
+interface Counted {
+  readonly fields: readonly string[];
+  readonly chosen: NonNullable<CountOptions['chosen']>;
+  readonly limit: number;
+}
+
+/** Where the value of a field stands in what groups are made by. */
+const heldAt = (field: string, { fields }: Counted): string => `_id.of${fields.indexOf(field)}`;
+
+/** Stages that count the values of a field, of documents that were put together by what they hold. */
+const valueStages = (field: string, counted: Counted) => {
+  const path = `$${heldAt(field, counted)}`;
   return [
+    { $match: renamed(chosenBeside(field, counted.chosen), (other) => heldAt(other, counted)) },
     // A set, so that a value that stands twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },
     { $match: { value: { $type: ['string', 'number', 'bool'] } } },
     { $group: { _id: '$value', count: { $sum: '$count' } } },
     { $sort: { count: -1 } },
-    { $limit: limit },
+    { $limit: counted.limit },
   ];
 };
 
 const countsIn = async (
   { definition, records, tenant, session }: Source,
   fields: readonly string[],
-  { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
+  { filter = {}, limit = defaultLimit, chosen = {} }: CountOptions,
 ): Promise<readonly (readonly ValueCount[])[]> => {
   type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
-  const names = fields.map((_, at) => `of${at}`);
-  const held = Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`]));
+  const counted: Counted = { fields, chosen, limit };
+  const chosenOfAll = chosenBesideAny(fields, chosen);
+  const among = { $and: [filter, chosenOfAll] };
   const stages = [
-    { $match: filterWithin(tenant, filterOf(filter)) },
+    { $match: filterWithin(tenant, filterOf(among)) },
     // Many hold the same, which is taken apart once.
-    { $group: { _id: held, count: { $sum: 1 } } },
-    { $facet: Object.fromEntries(names.map((name) => [name, valueStages(name, limit)])) },
+    {
+      $group: {
+        _id: Object.fromEntries(fields.map((field, at) => [`of${at}`, `$${pathOf(field)}`])),
+        count: { $sum: 1 },
+      },
+    },
+    { $facet: Object.fromEntries(fields.map((field, at) => [`of${at}`, valueStages(field, counted)])) },
   ];
-  const [found] = await hinted(hintFor(definition, filter), session, (how) =>
-    records.aggregate<Found>(stages, how).toArray(),
-  );
-  return names.map((name) => (found?.[name] ?? []).map(({ _id: value, count }) => ({ value, count })));
+  // What is chosen has indexes of its own.
+  const hint = Object.keys(chosenOfAll).length === 0 ? hintFor(definition, filter) : undefined;
+  const [found] = await hinted(hint, session, (how) => records.aggregate<Found>(stages, how).toArray());
+  return fields.map((_, at) => (found?.[`of${at}`] ?? []).map(({ _id: value, count }) => ({ value, count })));
 };
 
 /** Replaces a document whose version was just read. Undefined when another write came between. */
@@ -208,7 +228,7 @@ export const collectionOf = (
       access.read(() =>
         records.countDocuments(asFilter(filterWithin(tenant, filterOf(filter))), { ...(session && { session }) }),
       ),
-    counts: (fields, options = {}) => access.read(() => countsIn(own, fields.map(countedField), options)),
+    counts: (fields, options = {}) => access.read(() => countsIn(own, countedFields(fields, options), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) => access.write(() => deleteOnce(records, keyOf(id), version, session)),

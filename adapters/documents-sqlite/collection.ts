@@ -1,33 +1,27 @@
 /** One tenant's collection in SQLite: reads, writes and lists over the tables. */
-import { Context } from 'mingo/core';
-import * as query from 'mingo/operators/query';
-import { Query } from 'mingo/query';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
-  type Filter,
   type FindOptions,
   type Page,
   type Stored,
-  type ValueCount,
 } from '../../schemas/ports/documents.ts';
 import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
 import {
   comparePlaces,
-  countedField,
-  countedValues,
+  countedFields,
   cursorOf,
   defaultLimit,
-  idBoundsOf,
   orderOf,
   placeOf,
   placeOfCursor,
-  renamed,
   type Scalar,
 } from '../documents-query.ts';
-import type { DocumentTables, IdRange, Row } from './tables.ts';
+import { countsOf } from './counts.ts';
+import { matcherOf, rangeOf } from './matches.ts';
+import type { DocumentTables, Row } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -46,33 +40,10 @@ export interface Access {
   write<Result>(operation: (tables: DocumentTables, written: Written[]) => Result): Promise<Result>;
 }
 
-const identity = (path: string): string => path;
-
-/** Filters need no other operators; the whole of mingo takes a tenth of a second to load. */
-const context = Context.init({ query });
-
-/** Whether a document matches. Throws when the filter uses what the stores do not share. */
-export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
-  const checked = renamed(filter, identity);
-  if (Object.keys(checked).length === 0) return () => true;
-  const compiled = new Query(checked as ConstructorParameters<typeof Query>[0], { context });
-  return (row) => compiled.test(documentOf(row));
-};
-
-/** Throws where a filter uses what the stores do not share, for reads that need no matcher. */
-const refuseUnshared = (filter: Filter): void => void renamed(filter, identity);
-
 interface Found {
   readonly document: Fields & Stored;
   readonly place: readonly Scalar[];
 }
-
-/** Where to read: within the filter's bounds, and beyond the place of a list in the order of ids. */
-const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
-  const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
-  if (typeof last !== 'string') return bounds;
-  return direction === -1 ? { ...bounds, most: last } : { ...bounds, least: last };
-};
 
 /** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
 const matchesAfter = (
@@ -114,58 +85,6 @@ const pageOf = (
     items: found.slice(0, limit).map(({ document }) => document),
     nextCursor: last === undefined ? null : cursorOf(last.place, orderOf(options.sort)),
   };
-};
-
-class Counts {
-  readonly #counts = new Map<ValueCount['value'], number>();
-
-  add(values: Iterable<ValueCount['value']>, times = 1): void {
-    for (const value of values) this.#counts.set(value, (this.#counts.get(value) ?? 0) + times);
-  }
-
-  most(limit: number): readonly ValueCount[] {
-    return [...this.#counts]
-      .map(([value, count]) => ({ value, count }))
-      .sort((left, right) => right.count - left.count)
-      .slice(0, limit);
-  }
-}
-
-/** Counts of each field's values: as SQLite reads them where it is sure of a match, else as the matches tell. */
-const readCounts = (
-  tables: DocumentTables,
-  definition: Definition,
-  tenant: string,
-  { filter, fields }: { filter: Filter; fields: readonly string[] },
-): readonly Counts[] => {
-  const matches = matcherOf(filter);
-  const counts = fields.map((field) => ({ field, of: new Counts() }));
-  const addRow = (row: Row | undefined): void => {
-    if (row !== undefined && matches(row)) for (const { field, of } of counts) of.add(countedValues(row.fields, field));
-  };
-  const bounds = rangeOf(filter);
-  const found = tables.textsOf(definition, tenant, filter, { bounds, fields });
-  if (found === undefined) for (const row of tables.candidates(definition, tenant, filter, bounds)) addRow(row);
-  for (const id of found?.doubtful ?? []) addRow(tables.find(definition.name, tenant, id));
-  for (const [at, { field, of }] of counts.entries())
-    for (const [text, times] of found?.texts[at] ?? [])
-      of.add(countedValues({ [field]: JSON.parse(text) }, field), times);
-  return counts.map(({ of }) => of);
-};
-
-/** As indexes tell it, else as the documents do. */
-const countsOf = (
-  tables: DocumentTables,
-  definition: Definition,
-  tenant: string,
-  fields: readonly string[],
-  { filter = {}, limit = defaultLimit }: Pick<FindOptions, 'filter' | 'limit'>,
-): readonly (readonly ValueCount[])[] => {
-  refuseUnshared(filter);
-  const known = fields.map((field) => tables.counts(definition, tenant, field, filter, limit));
-  const unknown = fields.filter((_, at) => known[at] === undefined);
-  const read = unknown.length === 0 ? [] : readCounts(tables, definition, tenant, { filter, fields: unknown });
-  return fields.map((field, at) => known[at] ?? read[unknown.indexOf(field)]?.most(limit) ?? []);
 };
 
 const inserted = (
@@ -242,7 +161,7 @@ export const collectionOf = (
         return count;
       }),
     counts: (fields, options = {}) =>
-      access.read((tables) => countsOf(tables, definition, tenantId, fields.map(countedField), options)),
+      access.read((tables) => countsOf(tables, definition, tenantId, countedFields(fields, options), options)),
     replace: (id, fields, version) => rewrite(id, version, () => fields),
     update: (id, changes, version) => rewrite(id, version, (before) => changed(before, changes)),
     delete: (id, version) =>

@@ -20,7 +20,8 @@ import type {
 import { checkedName, checkedTenant, documentOf, type Fields } from '../documents-form.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
 import { damageOf, openingSqlite } from '../sqlite-opening.ts';
-import { type Access, collectionOf, matcherOf, type Written } from './collection.ts';
+import { type Access, collectionOf, type Written } from './collection.ts';
+import { matcherOf } from './matches.ts';
 import { DocumentTables, schema } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;

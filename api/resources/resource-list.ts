@@ -2,14 +2,7 @@ import { z } from 'zod';
 import { cursorParameter } from '../../queries/cursor.ts';
 import { sortOf, sortsOf, sortText } from '../../queries/sort.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import {
-  type Collection,
-  containing,
-  type Filter,
-  type Page,
-  type Stored,
-  type ValueCount,
-} from '../../schemas/ports/documents.ts';
+import { type Collection, containing, type Filter, type Page, type Stored } from '../../schemas/ports/documents.ts';
 import { invalid } from '../errors.ts';
 
 /** A query parameter that restricts a list. */
@@ -71,11 +64,11 @@ interface Asked {
 const asFilter = (
   { filters = {}, searched = ['name'] }: Listing,
   { query, now, where }: Asked,
-  without?: string,
+  without: readonly string[] = [],
 ): Filter => {
   const conditions = Object.entries(filters).flatMap(([name, { where: filter }]) => {
     const value = query[name];
-    return typeof value === 'string' && name !== without ? [filter(value, now)] : [];
+    return typeof value === 'string' && !without.includes(name) ? [filter(value, now)] : [];
   });
   if (where !== undefined) conditions.push(where);
   const { search } = query;
@@ -117,6 +110,7 @@ export const FacetValues = z.strictObject({
 const mostValues = 1000;
 
 interface Facet {
+  /** Finds what has its value in the field. */
   readonly parameter: string;
   readonly field: string;
 }
@@ -127,19 +121,18 @@ export const readFacets = async <Fields extends object>(
   listing: Listing,
   { facets, ...asked }: Asked & { readonly facets: readonly Facet[] },
 ): Promise<readonly z.input<typeof FacetValues>[]> => {
-  const countsOf = (fields: readonly string[], without?: string): Promise<readonly (readonly ValueCount[])[]> =>
-    collection.counts(fields, { filter: asFilter(listing, asked, without), limit: mostValues + 1 });
-  // Those whose parameters are not given are of the same documents.
-  const together = facets.filter(({ parameter }) => asked.query[parameter] === undefined);
-  const ofTogether = together.length === 0 ? [] : countsOf(together.map(({ field }) => field));
-  return Promise.all(
-    facets.map(async (facet) => {
-      const { parameter, field } = facet;
-      const at = together.indexOf(facet);
-      const counts = (at < 0 ? (await countsOf([field], parameter))[0] : (await ofTogether)[at]) ?? [];
-      const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
-      values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
-      return { values, partial: counts.length > mostValues };
-    }),
+  const without = facets.map(({ parameter }) => parameter);
+  const chosen = facets.flatMap(({ parameter, field }) => {
+    const value = asked.query[parameter];
+    return typeof value === 'string' ? [[field, value] as const] : [];
+  });
+  const counted = await collection.counts(
+    facets.map(({ field }) => field),
+    { filter: asFilter(listing, asked, without), chosen: Object.fromEntries(chosen), limit: mostValues + 1 },
   );
+  return counted.map((counts) => {
+    const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
+    values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
+    return { values, partial: counts.length > mostValues };
+  });
 };

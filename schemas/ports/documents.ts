@@ -58,6 +58,11 @@ export interface FindOptions {
   readonly after?: string | undefined;
 }
 
+export interface CountOptions extends Pick<FindOptions, 'filter' | 'limit'> {
+  /** Of some of the counted fields a value: the other fields' values are counted among matches that hold it. */
+  readonly chosen?: Readonly<Record<string, ValueCount['value']>>;
+}
+
 export interface Page<Document> {
   readonly items: readonly Document[];
   readonly nextCursor: string | null;
@@ -99,10 +104,7 @@ export interface Collection<Fields extends object> {
    * How many matches have each value of each field: the most frequent first, in any order among equals, `limit` (1,000) at most. A list
    * counts once for each value in it; null and what is missing are no values. No field is one of `Stored`, nor below another.
    */
-  counts(
-    fields: readonly string[],
-    options?: Pick<FindOptions, 'filter' | 'limit'>,
-  ): Promise<readonly (readonly ValueCount[])[]>;
+  counts(fields: readonly string[], options?: CountOptions): Promise<readonly (readonly ValueCount[])[]>;
   /** Replaces all fields. With `version`, only that version: else `ConflictError` (`version`), also when there is no such document. */
   replace(id: string, fields: Fields, version?: number): Promise<Fields & Stored>;
   /** Sets the given top-level fields; `undefined` removes one. Same versions as `replace`. */

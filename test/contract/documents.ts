@@ -125,6 +125,29 @@ const countedAlone = (documents: readonly object[], fields: readonly string[]): 
     return [...counts].map(([value, count]) => ({ value, count }));
   });
 
+/** The same of each field among those that hold what is chosen of the others. */
+const chosenAlone = (
+  documents: readonly object[],
+  fields: readonly string[],
+  chosen: Readonly<Record<string, ValueCount['value']>>,
+): readonly (readonly ValueCount[])[] =>
+  fields.flatMap((field) => {
+    const among = documents.filter((document) =>
+      Object.entries(chosen).every(([other, value]) => {
+        const held = (document as Readonly<Record<string, unknown>>)[other];
+        return other === field || held === value || (Array.isArray(held) && held.includes(value));
+      }),
+    );
+    return countedAlone(among, [field]);
+  });
+
+const choices: readonly Readonly<Record<string, ValueCount['value']>>[] = [
+  { tags: 'y' },
+  { state: 'open', tags: 'y' },
+  { state: 'open', rank: true, name: '' },
+  { name: 'none' },
+];
+
 /** In an order of its own, as equals come in any. */
 const told = (counts: readonly ValueCount[]): readonly string[] =>
   counts.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).sort();
@@ -170,6 +193,14 @@ const filters: readonly (readonly [filter: Filter, ids: string])[] = [
 
 /** What stores write otherwise than it is, and what patterns take for something else. */
 const texts = ['50%', 'a_b', 'axb', 'a"b', 'c:\\d', 'nul\0z', 'ÉTÉ', 'été', 'tab\there', 'Anna', 'anna', '', 'state'];
+
+const samplesOfTexts: typeof samples = texts.map((text, n) => ({
+  id: `t${n}`,
+  name: text,
+  state: n % 2 === 0 ? 'even' : 'odd',
+  rank: n % 3,
+  tags: [text, n],
+}));
 
 const filtersOfTexts: readonly Filter[] = [
   ...texts.flatMap((text) => [{ tags: text }, { name: { $in: [text, 'Bert'] } }, { name: containing(text || 'x') }]),
@@ -327,6 +358,11 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         const fields = ['name', 'state', 'rank', 'tags', 'owner'];
         const counts = await things.counts(fields, { filter });
         t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
+        for (const chosen of choices) {
+          const beside = await things.counts(fields, { filter, chosen });
+          const wanted = chosenAlone(items, fields, chosen).map(told);
+          t.deepEqual(beside.map(told), wanted, `${titleOf(filter)} with ${JSON.stringify(chosen)}`);
+        }
       }
     }
   });
@@ -372,6 +408,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       for (const field of ['id', 'owner.id'])
         await t.throwsAsync(things.counts([field]), { instanceOf: TypeError }, field);
       await t.throwsAsync(things.counts(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
+      await t.throwsAsync(things.counts(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
     }
   });
 
@@ -411,7 +448,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   test.serial(
     `${name}: pages in any order follow each other without gap or repetition while documents come and go`,
     async (t) => {
-      const definition = freshCollection({ indexes: [['state', 'rank']] });
+      const definition = freshCollection({ indexes: [['state', 'rank']], sorts: ['rank', 'version'] });
       await documents.ensureCollections([definition]);
       const things = kept(definition);
       const ranks = [3, 1, 2, 2, null, undefined, 'b', 'a', '\u{1F600}', '\uFFFD', true, false, -1, 0.5];
@@ -462,43 +499,47 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     },
   );
 
-  test.serial(
-    `${name}: a filtered list in any order has what the filter selects, page by page, and its values are counted`,
-    async (t) => {
-      const definition = freshCollection({ indexes: [['tags'], ['state']] });
-      await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      for (const [n, text] of texts.entries())
-        await things.insert({
-          id: `t${n}`,
-          name: text,
-          state: n % 2 === 0 ? 'even' : 'odd',
-          rank: n % 3,
-          tags: [text, n],
-        });
-      for (const sample of samples) await things.insert(sample);
-      for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
-        const { items } = await things.list({ filter });
-        const wanted = items.map(({ id }) => id).sort();
-        const fields = ['name', 'state', 'rank', 'tags'];
-        const counts = await things.counts(fields, { filter });
-        t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
-        for (const sort of [{ name: 1 }, { name: -1 }, { rank: 1, id: -1 }, { createdAt: -1 }] as const) {
-          const whole = (await things.list({ sort })).items.map(({ id }) => id);
-          const ids = await idsOfPages(things, { filter, sort, limit: 7 });
-          t.deepEqual(
-            ids,
-            whole.filter((id) => wanted.includes(id)),
-            `${titleOf(filter)} by ${JSON.stringify(sort)}`,
-          );
+  const orders = [{ name: 1 }, { name: -1 }, { rank: 1, id: -1 }, { createdAt: -1 }] as const;
+  for (const [how, rest] of [
+    ['with indexes of values', { indexes: [['tags'], ['state']] }],
+    ['with indexes of orders', { sorts: ['name', 'rank', 'createdAt'] }],
+  ] as const)
+    test.serial(
+      `${name}: a filtered list in any order has what the filter selects, page by page, and its values are counted, ${how}`,
+      async (t) => {
+        const definition = freshCollection(rest);
+        await documents.ensureCollections([definition]);
+        const things = kept(definition);
+        for (const sample of [...samplesOfTexts, ...samples]) await things.insert(sample);
+        for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
+          const { items } = await things.list({ filter });
+          const wanted = items.map(({ id }) => id).sort();
+          const fields = ['name', 'state', 'rank', 'tags'];
+          const counts = await things.counts(fields, { filter });
+          t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
+          for (const sort of orders) {
+            const whole = (await things.list({ sort })).items.map(({ id }) => id);
+            const ids = await idsOfPages(things, { filter, sort, limit: 7 });
+            t.deepEqual(
+              ids,
+              whole.filter((id) => wanted.includes(id)),
+              `${titleOf(filter)} by ${JSON.stringify(sort)}`,
+            );
+          }
         }
-      }
-    },
-  );
+      },
+    );
 
   test.serial(`${name}: a list by a field that holds a list or an object is refused`, async (t) => {
-    for (const rank of [['x'], { is: 'x' }]) {
-      const things = kept(freshCollection());
+    for (const [rank, rest] of [
+      [['x'], {}],
+      [{ is: 'x' }, {}],
+      [['x'], { sorts: ['rank'] }],
+      [{ is: 'x' }, { sorts: ['rank'] }],
+    ] as const) {
+      const definition = freshCollection(rest);
+      await documents.ensureCollections([definition]);
+      const things = kept(definition);
       await things.insert({ rank: 1 });
       await things.insert({ rank });
       for (const direction of [1, -1] as const)

@@ -1,0 +1,31 @@
+/** Whether a document matches a filter, and which documents may. */
+import { Context } from 'mingo/core';
+import * as query from 'mingo/operators/query';
+import { Query } from 'mingo/query';
+import type { Filter } from '../../schemas/ports/documents.ts';
+import { documentOf } from '../documents-form.ts';
+import { idBoundsOf, renamed, type Scalar } from '../documents-query.ts';
+import type { IdRange, Row } from './tables.ts';
+
+const identity = (path: string): string => path;
+
+/** Filters need no other operators; the whole of mingo takes a tenth of a second to load. */
+const context = Context.init({ query });
+
+/** Whether a document matches. Throws when the filter uses what the stores do not share. */
+export const matcherOf = (filter: Filter): ((row: Row) => boolean) => {
+  const checked = renamed(filter, identity);
+  if (Object.keys(checked).length === 0) return () => true;
+  const compiled = new Query(checked as ConstructorParameters<typeof Query>[0], { context });
+  return (row) => compiled.test(documentOf(row));
+};
+
+/** Throws where a filter uses what the stores do not share, for reads that need no matcher. */
+export const refuseUnshared = (filter: Filter): void => void renamed(filter, identity);
+
+/** Where to read: within the filter's bounds, and beyond the place of a list in the order of ids. */
+export const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
+  const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
+  if (typeof last !== 'string') return bounds;
+  return direction === -1 ? { ...bounds, most: last } : { ...bounds, least: last };
+};
