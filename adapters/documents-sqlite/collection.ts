@@ -14,6 +14,7 @@ import {
   countedFields,
   cursorOf,
   defaultLimit,
+  type Order,
   orderOf,
   placeOf,
   placeOfCursor,
@@ -45,6 +46,39 @@ interface Found {
   readonly place: readonly Scalar[];
 }
 
+/** A list in the order of an index looks at so many places for each that it wants: what matches more seldom is found sooner otherwise. */
+const placesForOne = 4;
+
+/** A tenant's matches after a place, as the index of the order has them. Undefined where there is none, or they are too seldom. */
+const matchesByIndex = (
+  tables: DocumentTables,
+  definition: Definition,
+  tenant: string,
+  {
+    filter,
+    order,
+    start,
+    limit,
+  }: Required<Pick<FindOptions, 'filter' | 'limit'>> & {
+    readonly order: Order;
+    readonly start: readonly Scalar[] | undefined;
+  },
+): readonly Found[] | undefined => {
+  const matches = matcherOf(filter);
+  const most = placesForOne * (limit + 1);
+  const places = tables.firstInOrder(definition, tenant, filter, { order, start, most });
+  const found: Found[] = [];
+  let seen = 0;
+  for (const row of places ?? []) {
+    seen += 1;
+    if (row === undefined || !matches(row)) continue;
+    const document = documentOf(row);
+    found.push({ document, place: placeOf(document, order) });
+    if (found.length > limit) return found;
+  }
+  return places !== undefined && seen < most ? found : undefined;
+};
+
 /** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
 const matchesAfter = (
   tables: DocumentTables,
@@ -54,6 +88,8 @@ const matchesAfter = (
 ): readonly Found[] => {
   const order = orderOf(sort);
   const start = after === undefined ? undefined : placeOfCursor(after, order);
+  const ofIndex = matchesByIndex(tables, definition, tenant, { filter, order, start, limit });
+  if (ofIndex !== undefined) return ofIndex;
   const matches = matcherOf(filter);
   const found: Found[] = [];
   const byId = order.length === 1;

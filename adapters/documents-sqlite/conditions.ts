@@ -1,7 +1,7 @@
 /**
  * What SQLite itself can tell of a document's stored text: whether it may match a filter, whether it surely does, and its place in an
- * order. So that a list parses few documents more than its page holds, and a count next to none. Field paths are parameters, never a part
- * of a statement.
+ * order. So that a list parses few documents more than its page holds, and a count next to none. Field paths are parameters; those of orders
+ * are plain names, and written out.
  */
 import type { Filter } from '../../schemas/ports/documents.ts';
 import { isPlain, type Order, pinnedExactlyTo, pinnedTo, rankOf, type Scalar } from '../documents-query.ts';
@@ -157,37 +157,43 @@ export const surelyMatches = (filter: Filter, held: Held | undefined): Condition
   );
 };
 
-/** How an order is read: the rank of a value's type and the value, under these names. */
-export interface Placing {
-  readonly columns: Condition;
-  readonly after: Condition;
-  readonly sql: string;
-}
-
-const ownColumns: Readonly<Record<string, string>> = {
-  version: '1 AS rank, version AS value',
-  createdAt: '2 AS rank, created_at AS value',
-  updatedAt: '2 AS rank, updated_at AS value',
+const ownColumns: Readonly<Record<string, readonly [rank: string, value: string]>> = {
+  version: ['1', 'version'],
+  createdAt: ['2', 'created_at'],
+  updatedAt: ['2', 'updated_at'],
 };
 
-/** Ranks as BSON orders types. What has no place comes first in either direction, so that it is seen before any other. */
-const rankSql = (unplaced: number): string => `CASE WHEN NOT json_valid(fields) THEN ${unplaced} ELSE
-  CASE json_type(fields, ?) WHEN 'text' THEN 2 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3
-  WHEN 'array' THEN ${unplaced} WHEN 'object' THEN ${unplaced} ELSE 0 END END AS rank,
-  CASE WHEN json_valid(fields) THEN fields ->> ? END AS value`;
+/**
+ * The rank of the type of what stands at a path, as BSON orders types, and the value; `unplaced` is the rank of what has no place. The path
+ * is written out, as an index has it. Undefined of a path that SQLite does not read as MongoDB does.
+ */
+export const placeAt = (path: string, unplaced: number): readonly [rank: string, value: string] | undefined => {
+  if (Object.hasOwn(ownColumns, path)) return ownColumns[path];
+  if (!isField(path)) return undefined;
+  const rank = `CASE WHEN NOT json_valid(fields) THEN ${unplaced} ELSE CASE json_type(fields, '$.${path}')
+    WHEN 'text' THEN 2 WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3
+    WHEN 'array' THEN ${unplaced} WHEN 'object' THEN ${unplaced} ELSE 0 END END`;
+  return [rank, `CASE WHEN json_valid(fields) THEN fields ->> '$.${path}' END`];
+};
+
+/** The rank of what has no place: it comes first in either direction, so that it is seen before any other. */
+export const unplacedFirst = (direction: 1 | -1): number => (direction === 1 ? -1 : 4);
 
 /** Whether a rank is that of a list, an object, or a document that SQLite does not read. */
 export const isUnplaced = (rank: number): boolean => rank < 0 || rank > 3;
 
+/** How an order is read: the rank of a value's type and the value, under these names. */
+export interface Placing {
+  readonly path: string;
+  readonly direction: 1 | -1;
+  readonly after: Condition;
+  readonly sql: string;
+}
+
 /** The reading of an order by one field and the id. Undefined for any other order. */
 export const placingOf = (order: Order, start: readonly Scalar[] | undefined): Placing | undefined => {
-  const [[path, direction] = ['id', 1], [, idDirection] = ['id', 1]] = order;
-  const own = Object.hasOwn(ownColumns, path) ? ownColumns[path] : undefined;
-  if (order.length !== 2 || (own === undefined && !isField(path))) return undefined;
-  const columns =
-    own === undefined
-      ? { sql: rankSql(direction === 1 ? -1 : 4), parameters: [`$.${path}`, path] }
-      : { sql: own, parameters: [] };
+  const [[path, direction] = ['id', 1 as const], [, idDirection] = ['id', 1 as const]] = order;
+  if (order.length !== 2) return undefined;
   const [way, beyond] = direction === 1 ? ['ASC', '>'] : ['DESC', '<'];
   const [idWay, idBeyond] = idDirection === 1 ? ['ASC', '>'] : ['DESC', '<'];
   const [value = null, id = null] = start ?? [];
@@ -201,5 +207,7 @@ export const placingOf = (order: Order, start: readonly Scalar[] | undefined): P
             (rank = ? AND (value ${beyond} ${given} OR (value IS ${given} AND id ${idBeyond} ?))))`,
           parameters: [rankOf(value), rankOf(value), JSON.stringify(value), JSON.stringify(value), String(id)],
         };
-  return { columns, after, sql: `ORDER BY rank ${way}, value ${way}, id ${idWay}` };
+  // A rank that all share would keep SQLite from reading them by the index of the order.
+  const byRank = Object.hasOwn(ownColumns, path) ? '' : `rank ${way},`;
+  return { path, direction, after, sql: `ORDER BY ${byRank} value ${way}, id ${idWay}` };
 };

@@ -1,7 +1,7 @@
 /**
  * The tables of the SQLite store. Documents of all collections lie in one table, keyed by collection, tenant and id; the values
  * of indexed fields and of unique sets lie beside them in two more, written with each document, so that a new collection or
- * index changes no schema and a field path never becomes part of a statement.
+ * index of values changes no schema. Orders of long lists have indexes of SQLite's own (`order-indexes.ts`).
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
@@ -19,10 +19,13 @@ import {
   isField,
   isUnplaced,
   mayMatch,
+  placeAt,
   placingOf,
   surelyMatches,
+  unplacedFirst,
 } from './conditions.ts';
 import { beyond, indexedPaths, indexedValues, listing, nothing, uniqueValues } from './listed-values.ts';
+import { type OrderIndex, orderIndexesOf, orderIndexOf, orderPrefix } from './order-indexes.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -200,11 +203,12 @@ export class DocumentTables {
     { bounds, order, start }: { bounds: IdBounds; order: Order; start: readonly Scalar[] | undefined },
   ): Iterable<Row> | undefined {
     const placing = placingOf(order, start);
-    if (placing === undefined) return undefined;
+    const place = placing && placeAt(placing.path, unplacedFirst(placing.direction));
+    if (placing === undefined || place === undefined) return undefined;
     const where = this.#where(definition, tenant, filter, bounds);
-    const inner = `SELECT id, ${placing.columns.sql} ${where.sql}`;
+    const inner = `SELECT id, ${place[0]} AS rank, ${place[1]} AS value ${where.sql}`;
     const places = this.#statement(`SELECT id, rank FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql}`).iterate(
-      ...[...placing.columns.parameters, ...where.parameters, ...placing.after.parameters],
+      ...[...where.parameters, ...placing.after.parameters],
     );
     const first = places.next();
     if (first.done !== true && isUnplaced(Number(first.value.rank))) {
@@ -212,6 +216,39 @@ export class DocumentTables {
       return undefined;
     }
     return this.#rowsAt(definition.name, tenant, first, places);
+  }
+
+  /**
+   * A tenant's first `most` documents after a place in an order that has an index, undefined in place of those that surely do not match.
+   * Undefined where there is none. To be consumed without a pause.
+   */
+  firstInOrder(
+    definition: Definition,
+    tenant: string,
+    filter: Filter,
+    { order, start, most }: { order: Order; start: readonly Scalar[] | undefined; most: number },
+  ): Iterable<Row | undefined> | undefined {
+    const placing = placingOf(order, start);
+    const isIndexed = placing !== undefined && this.#ensured.has(definition);
+    const index = isIndexed ? orderIndexOf(definition, placing.path) : undefined;
+    if (placing === undefined || index === undefined || this.#holdsUnplaced(index, tenant)) return undefined;
+    const condition = mayMatch(filter);
+    const shown = `${columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`)}`;
+    const inner = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
+    return this.#rowsOf(
+      this.#statement(`SELECT ${shown} FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql} LIMIT ?`).iterate(
+        ...[...condition.parameters, tenant, ...placing.after.parameters, most],
+      ),
+    );
+  }
+
+  *#rowsOf(places: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
+    for (const place of places) yield place['fields'] === null ? undefined : rowOf(place);
+  }
+
+  /** Whether a tenant has a document that has no place in the order of an index. */
+  #holdsUnplaced({ rank, from }: OrderIndex, tenant: string): boolean {
+    return this.#statement(`SELECT 1 ${from} AND ${rank} < 0 LIMIT 1`).get(tenant) !== undefined;
   }
 
   *#rowsAt(
@@ -306,9 +343,20 @@ export class DocumentTables {
     this.#index(definition, row.tenantId, row.id, row.fields, undefined);
   }
 
+  /** Makes the indexes of its orders, and forgets those of others. */
+  #ensureOrders(definition: Definition): void {
+    const wanted = orderIndexesOf(definition);
+    const names = new Set(wanted.map(({ name }) => name));
+    const known = this.#statement("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
+    for (const name of known.map((one) => String(one.name)))
+      if (name.startsWith(orderPrefix(definition)) && !names.has(name)) this.#database.exec(`DROP INDEX "${name}"`);
+    for (const { making } of wanted) this.#database.exec(making);
+  }
+
   /** Lists all values again when the definition's indexes are not those that the stored values were listed by. */
   ensure(definition: Definition): void {
     const { name } = definition;
+    this.#ensureOrders(definition);
     const wanted = listing(indexedPaths(definition), definition.unique ?? [], definition.uniqueEverywhere ?? []);
     const stored = this.#sql('indexedBy').get(name)?.indexed;
     if (stored !== undefined && listing(...(JSON.parse(String(stored)) as Parameters<typeof listing>)) === wanted)
