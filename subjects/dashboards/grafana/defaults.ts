@@ -185,9 +185,22 @@ const dashboard: Readonly<Record<string, readonly unknown[]>> = {
   'links.*.icon': ['external link'],
 };
 
-const asMap = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults => new Map(Object.entries(paths));
-export const panelDefaults = asMap(panel);
-export const dashboardDefaults = asMap(dashboard);
+const asTree = (paths: Readonly<Record<string, readonly unknown[]>>): Defaults => {
+  type Node = { values: readonly unknown[]; within: Map<string, Node> };
+  const root: Node = { values: [], within: new Map() };
+  for (const [path, values] of Object.entries(paths)) {
+    let node = root;
+    for (const name of path.split('.')) {
+      const inner = node.within.get(name) ?? { values: [], within: new Map() };
+      node.within.set(name, inner);
+      node = inner;
+    }
+    node.values = values;
+  }
+  return root;
+};
+export const panelDefaults = asTree(panel);
+export const dashboardDefaults = asTree(dashboard);
 
 /** The choices that Grafana offers by itself. */
 export const refreshIntervals = ['5s', '10s', '30s', '1m', '5m', '15m', '30m', '1h', '2h', '1d'];

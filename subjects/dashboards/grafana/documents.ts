@@ -5,17 +5,12 @@ import { dashboardFile, documentFile, type FileProblem, readDocumentValue } from
 import type { DashboardFields } from '../document.ts';
 import { writeGrafana } from './export.ts';
 import { type Imported, idOf, readGrafana } from './import.ts';
-import { isFields } from './ledger.ts';
+import { isFields, leavesIn } from './ledger.ts';
 
 /** What answers of this API hold beside what a dashboard says. */
 const ofServer = new Set(
   'version createdAt updatedAt ownerId changedBy source documentVersion losses validity madeFrom opened'.split(' '),
 );
-
-const leavesIn = (value: unknown): number => {
-  const members = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return members.length === 0 ? 1 : members.reduce<number>((sum, member) => sum + leavesIn(member), 0);
-};
 
 const readOurs = (body: object): Imported | { readonly problems: readonly FileProblem[] } => {
   const read = readDocumentValue(Object.fromEntries(Object.entries(body).filter(([name]) => !ofServer.has(name))));

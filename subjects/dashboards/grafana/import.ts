@@ -212,7 +212,7 @@ const settleRest = (classic: Fields, spec: Fields | undefined, ledger: Ledger): 
     ledger.alias(holder, key, [classic, key]);
     ledger.settle(holder, dashboardDefaults);
   }
-  if (spec !== undefined) ledger.settle(spec['layout'], new Map());
+  if (spec !== undefined) ledger.settle(spec['layout']);
 };
 
 /** A data source that is told by its name alone, as an object: Grafana has it so since version 8. */

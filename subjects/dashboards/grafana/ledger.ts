@@ -26,21 +26,56 @@ const isNothing = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
   value === '' ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
+  (typeof value === 'object' && everyMember(value, () => false));
 
 const hasObjects = (value: unknown): boolean => Array.isArray(value) && value.some(isFields);
 
-/** Values of Grafana by path, relative to the panel and so on; `*` is any place of a list. */
-export type Defaults = ReadonlyMap<string, readonly unknown[]>;
+/** What Grafana has where nothing is said, relative to the panel and so on: values here, and what is within by name; `*` is any place of a list. */
+export interface Defaults {
+  readonly values: readonly unknown[];
+  readonly within: ReadonlyMap<string, Defaults>;
+}
+
+/** What is known of the members of an object, by name. */
+interface Known {
+  readonly marks: Map<string, Mark>;
+  /** Of what was built of the source. */
+  parts?: Map<string, Part>;
+}
+
+/** Looks at each member without making a pair of it: a source is gone through several times. */
+const eachMember = (holder: object, look: (key: string, member: unknown) => void): void => {
+  for (const key of Object.keys(holder)) look(key, (holder as Fields)[key]);
+};
+const everyMember = (holder: object, holds: (key: string, member: unknown) => boolean): boolean =>
+  Object.keys(holder).every((key) => holds(key, (holder as Fields)[key]));
+
+/** How many leaves are in a value. */
+export const leavesIn = (value: unknown): number => {
+  let sum = 0;
+  if (typeof value === 'object' && value !== null)
+    eachMember(value, (_, member) => {
+      sum += leavesIn(member);
+    });
+  return sum === 0 ? 1 : sum;
+};
 
 export class Ledger {
-  readonly #marks = new WeakMap<object, Map<string, Mark>>();
-  readonly #parts = new WeakMap<object, Map<string, Part>>();
+  readonly #known = new WeakMap<object, Known>();
 
   /** What is marked of a part of `built` is marked of that part of the source. */
   alias(built: object, key: string, [holder, sourceKey]: Part): void {
-    const parts = this.#parts.get(built) ?? new Map<string, Part>();
-    this.#parts.set(built, parts.set(key, [holder, sourceKey]));
+    const known = this.#knownOf(built);
+    known.parts ??= new Map();
+    known.parts.set(key, [holder, sourceKey]);
+  }
+
+  #knownOf(holder: object): Known {
+    const before = this.#known.get(holder);
+    if (before !== undefined) return before;
+    const known = { marks: new Map<string, Mark>() };
+    this.#known.set(holder, known);
+    return known;
   }
 
   carry(holder: object, ...keys: readonly string[]): void {
@@ -59,28 +94,35 @@ export class Ledger {
   /** Takes back every mark within a value: it was understood in part, and is left as a whole. */
   forget(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
-    this.#marks.delete(value);
+    const known = this.#known.get(value);
+    known?.marks.clear();
     for (const [key, member] of Object.entries(value)) {
-      const part = this.#parts.get(value)?.get(key);
-      if (part !== undefined) this.#marks.get(part[0])?.delete(part[1]);
+      const part = known?.parts?.get(key);
+      if (part !== undefined) this.#known.get(part[0])?.marks.delete(part[1]);
       this.forget(member);
     }
   }
 
   markOf(holder: object, key: string): Mark | undefined {
-    const part = this.#parts.get(holder)?.get(key);
-    return part === undefined ? this.#marks.get(holder)?.get(key) : this.markOf(...part);
+    return this.#markIn(this.#known.get(holder), key);
+  }
+
+  #markIn(known: Known | undefined, key: string): Mark | undefined {
+    const part = known?.parts?.get(key);
+    return part === undefined ? known?.marks.get(key) : this.markOf(...part);
   }
 
   /** Marks what is left and is Grafana's default. */
-  settle(value: unknown, defaults: Defaults, path = ''): void {
+  settle(value: unknown, defaults?: Defaults): void {
     if (typeof value !== 'object' || value === null) return;
-    for (const [key, member] of Object.entries(value)) {
-      if (this.markOf(value, key) !== undefined) continue;
-      const at = path === '' ? key : `${path}.${Array.isArray(value) ? '*' : key}`;
-      if (isNothing(member) || defaults.get(at)?.includes(member)) this.usual(value, key);
-      else this.settle(member, defaults, at);
-    }
+    const known = this.#known.get(value);
+    const isList = Array.isArray(value);
+    eachMember(value, (key, member) => {
+      if (this.#markIn(known, key) !== undefined) return;
+      const usual = defaults?.within.get(isList ? '*' : key);
+      if (isNothing(member) || usual?.values.includes(member)) this.usual(value, key);
+      else this.settle(member, usual);
+    });
   }
 
   /** What is left of a value, by path: what is to be kept beside it. */
@@ -93,12 +135,13 @@ export class Ledger {
     const isKept = (holder: object, member: unknown): boolean =>
       Array.isArray(holder) ? this.#isUntouched(member) : this.#isWhole(member);
     const walk = (holder: object, path: string): void => {
-      for (const [key, member] of Object.entries(holder)) {
-        if (this.markOf(holder, key) !== undefined) continue;
+      const known = this.#known.get(holder);
+      eachMember(holder, (key, member) => {
+        if (this.#markIn(known, key) !== undefined) return;
         const at = path === '' ? key : `${path}.${key}`;
         if (isKept(holder, member)) keep(member, at);
         else walk(member as object, at);
-      }
+      });
     };
     walk(value, '');
     return found;
@@ -107,44 +150,48 @@ export class Ledger {
   /** Counts leaves, and names those that are neither carried nor Grafana's default. */
   count(value: unknown, tell: (loss: Loss) => void): { carried: number; default: number; named: number } {
     const counts = { carried: 0, default: 0, named: 0 };
-    const leaf = (path: string, mark: Mark | undefined): void => {
-      if (mark === 'carried' || mark === 'default') counts[mark]++;
-      else {
-        counts.named++;
-        tell({ path, message: mark?.why ?? unknown, isMissed: mark === undefined });
-      }
-    };
     const walk = (member: unknown, path: string, mark: Mark | undefined): void => {
-      const entries = typeof member === 'object' && member !== null ? Object.entries(member) : [];
-      for (const [key, inner] of entries)
-        walk(inner, path === '' ? key : `${path}.${key}`, mark ?? this.markOf(member as object, key));
-      if (entries.length === 0) leaf(path, mark);
+      if (mark === 'carried' || mark === 'default') {
+        counts[mark] += leavesIn(member);
+        return;
+      }
+      let isLeaf = true;
+      if (typeof member === 'object' && member !== null) {
+        const known = mark === undefined ? this.#known.get(member) : undefined;
+        eachMember(member, (key, inner) => {
+          isLeaf = false;
+          walk(inner, path === '' ? key : `${path}.${key}`, mark ?? this.#markIn(known, key));
+        });
+      }
+      if (!isLeaf) return;
+      counts.named++;
+      tell({ path, message: mark?.why ?? unknown, isMissed: mark === undefined });
     };
     walk(value, '', undefined);
     return counts;
   }
 
   #mark(holder: object, key: string, mark: Mark): void {
-    const part = this.#parts.get(holder)?.get(key);
-    if (part !== undefined) {
-      this.#mark(...part, mark);
-      return;
-    }
-    const marks = this.#marks.get(holder) ?? new Map<string, Mark>();
-    this.#marks.set(holder, marks.set(key, mark));
+    const known = this.#knownOf(holder);
+    const part = known.parts?.get(key);
+    if (part === undefined) known.marks.set(key, mark);
+    else this.#mark(...part, mark);
   }
 
-  /** Whether nothing in it was carried, and it holds no list: members of lists stay apart, so that each comes back at its place. */
+  /** Whether nothing in it was carried, and it holds no list of objects: members of lists stay apart, so that each comes back at its place. */
   #isWhole(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
-    return !hasObjects(value) && this.#isUntouched(value) && Object.values(value).every((one) => this.#isWhole(one));
+    if (hasObjects(value)) return false;
+    const known = this.#known.get(value);
+    return everyMember(value, (key, member) => this.#markIn(known, key) !== 'carried' && this.#isWhole(member));
   }
 
   /** Whether nothing in it was carried. */
   #isUntouched(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return true;
-    return Object.entries(value).every(([key, member]) => {
-      const mark = this.markOf(value, key);
+    const known = this.#known.get(value);
+    return everyMember(value, (key, member) => {
+      const mark = this.#markIn(known, key);
       return mark === undefined ? this.#isUntouched(member) : mark !== 'carried';
     });
   }
@@ -153,8 +200,9 @@ export class Ledger {
   #rest(value: unknown): unknown {
     if (Array.isArray(value)) return value.length === 0 ? undefined : value;
     if (!isFields(value)) return isNothing(value) ? undefined : value;
+    const known = this.#known.get(value);
     const entries = Object.entries(value).flatMap(([key, member]) => {
-      const rest = this.markOf(value, key) === undefined ? this.#rest(member) : undefined;
+      const rest = this.#markIn(known, key) === undefined ? this.#rest(member) : undefined;
       return rest === undefined ? [] : [[key, rest] as const];
     });
     return entries.length === 0 ? undefined : Object.fromEntries(entries);

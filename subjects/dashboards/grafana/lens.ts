@@ -47,12 +47,14 @@ export const listOf = (codec: Codec, most: number): Codec => {
 /** A setting of Grafana by its path, ours by its path. */
 export type Lens = readonly [theirs: string, ours: string, codec: Codec];
 
-export const at = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Fields)[key] : undefined,
-    value,
-  );
+export const at = (value: unknown, path: readonly string[]): unknown => {
+  let inner = value;
+  for (const key of path) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
+    inner = (inner as Fields)[key];
+  }
+  return inner;
+};
 
 /** Puts a value at a path of an object that is being built, unless one is there. */
 export const put = (object: Record<string, unknown>, path: readonly string[], value: unknown): void => {
@@ -71,36 +73,46 @@ const define = (holder: object, key: string, value: unknown): void => {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 };
 
-interface Names {
-  readonly all: readonly string[];
-  /** All but the last. */
+/** A lens whose paths are taken apart. */
+interface Split {
+  readonly codec: Codec;
+  readonly ours: readonly string[];
+  readonly theirs: readonly string[];
+  /** All of theirs but the last; lenses of one holder share it. */
   readonly holder: readonly string[];
   readonly last: string;
 }
 
-/** Paths of tables, which are read for each panel. */
-const known = new Map<string, Names>();
+/** Tables, which are read for each panel. */
+const known = new WeakMap<readonly Lens[], readonly Split[]>();
 
-const namesOf = (path: string): Names => {
-  const before = known.get(path);
+const splitOf = (lenses: readonly Lens[]): readonly Split[] => {
+  const before = known.get(lenses);
   if (before !== undefined) return before;
-  const all = path.split('.');
-  const names = { all, holder: all.slice(0, -1), last: all.at(-1) ?? '' };
-  known.set(path, names);
-  return names;
+  const holders = new Map<string, readonly string[]>();
+  const split = lenses.map(([path, ours, codec]) => {
+    const theirs = path.split('.');
+    const holder = holders.get(theirs.slice(0, -1).join('.')) ?? theirs.slice(0, -1);
+    holders.set(holder.join('.'), holder);
+    return { codec, ours: ours.split('.'), theirs, holder, last: theirs.at(-1) ?? '' };
+  });
+  known.set(lenses, split);
+  return split;
 };
 
 /** What is ours of what is Grafana's. */
 export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Ledger): Record<string, unknown> => {
   const read: Record<string, unknown> = {};
-  for (const [theirs, ours, codec] of lenses) {
-    const { holder: path, last: key } = namesOf(theirs);
-    const holder = at(source, path);
-    if (!isFields(holder) || !Object.hasOwn(holder, key)) continue;
-    const value = codec.read(holder[key]);
+  let path: readonly string[] | undefined;
+  let holder: unknown;
+  for (const lens of splitOf(lenses)) {
+    if (lens.holder !== path) holder = at(source, lens.holder);
+    path = lens.holder;
+    if (!isFields(holder) || !Object.hasOwn(holder, lens.last)) continue;
+    const value = lens.codec.read(holder[lens.last]);
     if (value === undefined) continue;
-    put(read, namesOf(ours).all, value);
-    ledger.carry(holder, key);
+    put(read, lens.ours, value);
+    ledger.carry(holder, lens.last);
   }
   return read;
 };
@@ -108,10 +120,10 @@ export const readLenses = (lenses: readonly Lens[], source: unknown, ledger: Led
 /** What is Grafana's of what is ours. */
 export const writeLenses = (lenses: readonly Lens[], ours: unknown): Record<string, unknown> => {
   const written: Record<string, unknown> = {};
-  for (const [theirs, path, codec] of lenses) {
-    const value = at(ours, namesOf(path).all);
-    const given = value === undefined || value === null ? undefined : codec.write(value);
-    if (given !== undefined) put(written, namesOf(theirs).all, given);
+  for (const lens of splitOf(lenses)) {
+    const value = at(ours, lens.ours);
+    const given = value === undefined || value === null ? undefined : lens.codec.write(value);
+    if (given !== undefined) put(written, lens.theirs, given);
   }
   return written;
 };

@@ -118,6 +118,12 @@ const withKept = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
   return Object.keys(kept).length === 0 ? panel : { ...panel, imported: { from: 'grafana', kept } };
 };
 
+/**
+ * Without the code that zod generates for each object: it is made where the first panel of a thread is read, and an import is nearly always
+ * among the first of its thread.
+ */
+const seldom = { jitless: true } as const;
+
 /** Reads a panel; `id` is its id here. */
 export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
   const { panel, kept } = placed;
@@ -132,7 +138,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
     dropLeftovers(kept, panel, ledger);
     const read = drawn(shared(placed, id, ledger), panel, asked, ledger);
     settle(panel, kept, ledger);
-    const parsed = Panel.safeParse(withKept(read, kept, ledger));
+    const parsed = Panel.safeParse(withKept(read, kept, ledger), seldom);
     if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
     const [issue] = parsed.error.issues;
     why = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
@@ -146,7 +152,7 @@ export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: 
   settle(panel, kept, ledger);
   const texts = asked.texts.length > 0 ? asked.texts : textsOf(panel);
   const read = withKept(placeholder(told, panel, why, asked.foreign, texts), kept, ledger);
-  return { panel: Panel.parse(read), sourceType, isPlaceholder: true };
+  return { panel: Panel.parse(read, seldom), sourceType, isPlaceholder: true };
 };
 
 /** Names what panels of former versions had and those of the present form leave behind. */
