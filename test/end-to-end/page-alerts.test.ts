@@ -299,6 +299,11 @@ declare('the history tells how alerts changed and why, of all rules and of one',
     .getByRole('row', { name: `firing ${evaluation.groups} ${evaluation.firing}` })
     .first()
     .waitFor();
+  const { items: groups } = await asked(`/api/v2/alerts/rules/${rule.id}/groups`);
+  const cells = beside.getByRole('row', { name: /^service=cart/ }).getByRole('cell');
+  t.deepEqual((await cells.allTextContents()).slice(0, 4), [
+    ...['service=cart', groups[0].state, String(groups[0].value), groups[0].reason],
+  ]);
   await beside.getByRole('link', { name: 'How its alerts changed' }).click();
   await page.getByRole('button', { name: `ruleId: ${rule.id}` }).waitFor();
   const { items } = await asked(`/api/alerts/history?ruleId=${rule.id}`);

@@ -106,6 +106,12 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   const { items: users } = (await harness.ask('GET', '/api/users?search=editor')).body;
   t.like(changed, { severity: 'critical', services: ['post', 'queue'] });
   t.deepEqual(changed.roles, [{ role: 'commander', userId: users[0].id }]);
+  // One that the list does not have is read by its id.
+  await page.goto(`${harness.url}/incidents?status=resolved&incident=${id}`);
+  await beside.getByRole('button', { name: 'Resolve' }).click();
+  await beside.getByRole('button', { name: 'Reopen' }).click();
+  await beside.getByRole('button', { name: 'Acknowledge' }).waitFor();
+  t.is((await found('Mails are <b>very</b> late')).status, 'open');
   await holdsAsAView(t, tab, '.beside h2');
 });
 

@@ -1,4 +1,5 @@
 /** Schedules and escalation policies in a real browser: somebody writes whose turn it is and who is paged when, sees what comes of it, and lets a calendar follow it. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -113,60 +114,77 @@ declare('a calendar follows a schedule at an address that is shown once, until i
   t.deepEqual(tab.complaints, []);
 });
 
-declare('an editor writes an escalation policy, and sees who would be paged when', async (t) => {
-  const [schedule] = (await asked('/api/on-call/schedules')).items;
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
-  await page.getByRole('link', { name: 'Escalation' }).click();
-  await page.getByText('There is no escalation policy: nobody is paged for an incident.').waitFor();
-  await page.getByRole('button', { name: 'Write an escalation policy' }).click();
-  const beside = page.getByRole('complementary', { name: 'Escalation policy' });
-  const create = beside.getByRole('button', { name: 'Create the policy' });
-  await beside.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
-  await create.click();
-  await beside.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
-  await beside.getByRole('button', { name: 'Page someone' }).click();
-  await beside.getByLabel('Pages').selectOption({ label: shop });
-  await beside.getByRole('button', { name: 'Add a step' }).click();
-  const second = beside.getByRole('group', { name: 'Step 2' });
-  await second.getByLabel('Minutes after the step before').fill('20');
-  await second.getByRole('button', { name: 'Page someone' }).click();
-  await second.getByLabel('Pages').selectOption({ label: 'editor' });
-  await beside.getByLabel('Run all steps again so many times').fill('1');
-  await create.click();
-  await beside.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
-  const [{ id, steps, repeat }] = (await asked('/api/on-call/escalation-policies')).items;
-  const editor = await personOf('editor');
-  t.is(repeat, 1);
-  t.like(steps, {
-    0: { targets: [{ kind: 'schedule', id: schedule.id }], afterMinutes: 0 },
-    1: { targets: [{ kind: 'person', id: editor }], afterMinutes: 20 },
-    length: 2,
-  });
-  await beside.getByText(`After 20 minutes: editor`).waitFor();
-  const rows = beside.locator('.previewed tbody tr');
-  const { preview } = await asked(`/api/on-call/escalation-policies/${id}?preview=true`);
-  const expected = preview.flatMap(({ pages }: { pages: readonly { name: string; step: number; round: number }[] }) =>
-    pages.map(({ name, step, round }) => [name, String(step + 1), String(round + 1)]),
-  );
-  t.true(expected.length >= 4);
-  await rows.nth(expected.length - 1).waitFor();
-  t.deepEqual(
-    await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(1).map(({ textContent }) => textContent))),
-    expected,
-  );
-  await beside.getByLabel('It opens').selectOption('tomorrow');
-  await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await second.getByRole('button', { name: 'Add hours in which it holds' }).click();
-  await second.getByLabel('Times of the day').fill('22:00-24:00');
-  await second.getByLabel('In the time zone').fill('UTC');
-  await beside.getByRole('button', { name: 'Save the policy' }).click();
-  await beside.getByText('only during 22:00-24:00 UTC').waitFor();
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
-  t.deepEqual((await asked('/api/on-call/escalation-policies')).items, []);
-  t.deepEqual(tab.complaints, []);
-});
+declare(
+  'an editor writes an escalation policy, sees who would be paged when, and removes it and the schedule',
+  async (t) => {
+    const [schedule] = (await asked('/api/on-call/schedules')).items;
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+    await page.getByRole('link', { name: 'Escalation' }).click();
+    await page.getByText('There is no escalation policy: nobody is paged for an incident.').waitFor();
+    await page.getByRole('button', { name: 'Write an escalation policy' }).click();
+    const beside = page.getByRole('complementary', { name: 'Escalation policy' });
+    const create = beside.getByRole('button', { name: 'Create the policy' });
+    await beside.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
+    await create.click();
+    await beside.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await beside.getByRole('button', { name: 'Page someone' }).click();
+    await beside.getByLabel('Pages').selectOption({ label: shop });
+    await beside.getByRole('button', { name: 'Add a step' }).click();
+    const second = beside.getByRole('group', { name: 'Step 2' });
+    await second.getByLabel('Minutes after the step before').fill('20');
+    await second.getByRole('button', { name: 'Page someone' }).click();
+    await second.getByLabel('Pages').selectOption({ label: 'editor' });
+    await beside.getByLabel('Run all steps again so many times').fill('1');
+    await create.click();
+    await beside.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
+    const [{ id, steps, repeat }] = (await asked('/api/on-call/escalation-policies')).items;
+    const editor = await personOf('editor');
+    t.is(repeat, 1);
+    t.like(steps, {
+      0: { targets: [{ kind: 'schedule', id: schedule.id }], afterMinutes: 0 },
+      1: { targets: [{ kind: 'person', id: editor }], afterMinutes: 20 },
+      length: 2,
+    });
+    await beside.getByText(`After 20 minutes: editor`).waitFor();
+    const rows = beside.locator('.previewed tbody tr');
+    const { preview } = await asked(`/api/on-call/escalation-policies/${id}?preview=true`);
+    const expected = preview.flatMap(({ pages }: { pages: readonly { name: string; step: number; round: number }[] }) =>
+      pages.map(({ name, step, round }) => [name, String(step + 1), String(round + 1)]),
+    );
+    t.true(expected.length >= 4);
+    await rows.nth(expected.length - 1).waitFor();
+    t.deepEqual(
+      await rows.evaluateAll((all) =>
+        all.map((row) => [...row.children].slice(1).map(({ textContent }) => textContent)),
+      ),
+      expected,
+    );
+    await beside.getByLabel('It opens').selectOption('tomorrow');
+    await holdsAsAView(t, tab, '.beside h2');
+    await beside.getByRole('button', { name: 'Edit' }).click();
+    await second.getByRole('button', { name: 'Add hours in which it holds' }).click();
+    await second.getByLabel('Times of the day').fill('22:00-24:00');
+    await second.getByLabel('In the time zone').fill('UTC');
+    await beside.getByRole('button', { name: 'Save the policy' }).click();
+    await beside.getByText('only during 22:00-24:00 UTC').waitFor();
+    await beside.getByRole('button', { name: 'Remove' }).click();
+    await beside.getByRole('button', { name: 'Remove it for good' }).click();
+    await beside.waitFor({ state: 'detached' });
+    t.deepEqual((await asked('/api/on-call/escalation-policies')).items, []);
+    await page.getByRole('link', { name: 'On call' }).click();
+    await page.getByRole('button', { name: shop }).click();
+    const turns = page.getByRole('complementary', { name: 'Schedule' });
+    const taken = page.waitForEvent('download');
+    await turns.getByRole('link', { name: 'The next 90 days as a file for a calendar' }).click();
+    t.regex(readFileSync(await (await taken).path(), 'utf8'), /^BEGIN:VCALENDAR/);
+    const { people, names } = await asked(`/api/on-call/schedules/${schedule.id}/shifts?to=now%2B14d`);
+    await turns.getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` }).waitFor();
+    await turns.getByRole('button', { name: 'Remove' }).click();
+    await turns.getByRole('button', { name: 'Remove it for good' }).click();
+    await page.getByText('There are no such schedules.').waitFor();
+    t.deepEqual((await asked('/api/on-call/schedules')).items, []);
+    t.deepEqual(tab.complaints, []);
+  },
+);

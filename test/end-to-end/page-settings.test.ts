@@ -221,6 +221,10 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   await beside.getByLabel('To', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
   await beside.getByLabel('To', { exact: true }).fill('night@a.example');
   await beside.getByRole('button', { name: 'Add the contact' }).click();
+  await beside.getByRole('button', { name: 'Edit' }).click();
+  await beside.getByLabel('To', { exact: true }).fill('night@a.example, duty@a.example');
+  await beside.getByRole('button', { name: 'Save the contact' }).click();
+  await beside.getByText('["night@a.example","duty@a.example"]').waitFor();
   await beside.getByRole('button', { name: 'Send a test' }).click();
   await beside.getByText(/^The test was not delivered: .*no mail server is configured/).waitFor();
   await add('Other mail', 'other@a.example');

@@ -1,4 +1,5 @@
 /** The area of objectives in a real browser: how each stands, and one with its budget and burn rates, as the API says; writing and importing them. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
@@ -152,6 +153,14 @@ declare('an objective is reported month by month, as the API says', async (t) =>
   const { body } = await harness.ask('GET', `/api/slos/${id}/report?period=month&from=now-365d`);
   const rows = beside.getByRole('region', { name: 'Report' }).locator('tbody tr');
   await rows.nth(body.items.length - 1).waitFor();
+  const taken = page.waitForEvent('download');
+  await beside.getByRole('link', { name: 'The same as CSV' }).click();
+  t.is(
+    readFileSync(await (await taken).path(), 'utf8')
+      .trim()
+      .split('\n').length,
+    1 + body.items.length,
+  );
   const last = body.items.at(-1);
   t.deepEqual((await rows.last().locator('td').allTextContents()).slice(2, 6), [
     ...['99 %', 'yes, so far', `${(100 * last.sli).toFixed(3)} %`, `${last.budget.leftPct.toFixed(1)} %`],

@@ -5,11 +5,10 @@ import { Action } from '../client/action.ts';
 import type { CallError } from '../client/ask.ts';
 import { type Answered, type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
 import { change, inAddress } from '../frame/address.ts';
-import { useAsked } from '../frame/asked.ts';
 import { type AnyCall, may, whyNot } from '../frame/rights.ts';
-import { Problem } from '../frame/standing.tsx';
 import { refresh } from '../frame/time-range.ts';
 import { Beside } from '../lists/beside.tsx';
+import { ReadOne } from '../lists/read-one.tsx';
 import { RemovalForm } from './removal.tsx';
 
 interface Kept {
@@ -110,16 +109,6 @@ export const openedOf = <Item extends Kept>({
       )}
     </Beside>
   );
-  /** One that is on none of the pages that were read. */
-  const Elsewhere = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-    const { answer, error } = useAsked(readingOf(path), { params: { id } });
-    if (answer !== undefined) return <One item={answer as Item} onClose={onClose} />;
-    return (
-      <Beside label={label} title={label} onClose={onClose}>
-        <Problem error={error} />
-      </Beside>
-    );
-  };
   return ({ id, item, onClose }) => {
     const close = (): void => {
       change({ edit: '' });
@@ -131,7 +120,12 @@ export const openedOf = <Item extends Kept>({
           <Form before={undefined} />
         </Beside>
       );
-    return item === undefined ? <Elsewhere id={id} onClose={close} /> : <One item={item} onClose={close} />;
+    if (item !== undefined) return <One item={item} onClose={close} />;
+    return (
+      <ReadOne call={readingOf(path)} id={id} label={label} onClose={close}>
+        {(found) => <One item={found as Item} onClose={close} />}
+      </ReadOne>
+    );
   };
 };
 

@@ -1,7 +1,7 @@
 /** What the area of alerts asks and changes. */
 import type { z } from 'zod';
 import type { alertRuleResource } from '../../../api/groups/alerts/alert-rule.ts';
-import type { acknowledgeAlert, listAlerts } from '../../../api/groups/alerts/alerts.ts';
+import type { acknowledgeAlert, listAlerts, listRuleGroups } from '../../../api/groups/alerts/alerts.ts';
 import type { getBacktest, startBacktest } from '../../../api/groups/alerts/backtests.ts';
 import type { listAlertHistory, listEvaluations } from '../../../api/groups/alerts/history.ts';
 import type { recordingGroupResource } from '../../../api/groups/alerts/recording-group.ts';
@@ -34,6 +34,7 @@ import {
 export const alertsCall = callOf<typeof listAlerts>('GET', '/api/alerts');
 export const acknowledgeCall = callOf<typeof acknowledgeAlert>('POST', '/api/alerts/{id}/acknowledge');
 export const evaluationsCall = callOf<typeof listEvaluations>('GET', '/api/alerts/rules/{id}/evaluations');
+export const groupsCall = callOf<typeof listRuleGroups>('GET', '/api/v2/alerts/rules/{id}/groups');
 export const rulesCall = listOf<typeof alertRuleResource>('/api/alerts/rules');
 export const ruleCall = readingOf<typeof alertRuleResource>('/api/alerts/rules/{id}');
 export const createRuleCall = creationOf<typeof alertRuleResource, typeof AlertRuleFields>('/api/alerts/rules');

@@ -17,6 +17,7 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Found } from '../../lists/found.tsx';
+import { ReadOne } from '../../lists/read-one.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import {
   changeRuleCall,
@@ -26,10 +27,12 @@ import {
   type Rule,
   removeRuleCall,
   replaceRuleCall,
+  ruleCall,
   rulesCall,
   testRuleCall,
 } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
+import { Groups } from './groups.tsx';
 import { shownCondition } from './shown.ts';
 
 const list = new Paged(rulesCall, ({ items }) => items);
@@ -120,9 +123,9 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     {rule.standing === null || rule.standing.error === null ? null : (
       <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
     )}
-    {rule.managedBy === null && may(removeRuleCall) ? <Remove key={rule.id} rule={rule} /> : null}
-    {rule.managedBy === null && may(changeRuleCall) ? <Switch key={`${rule.id} ${rule.version}`} rule={rule} /> : null}
-    {may(testRuleCall) ? <TestFiring key={`test ${rule.id}`} rule={rule} /> : null}
+    {rule.managedBy === null && may(removeRuleCall) ? <Remove rule={rule} /> : null}
+    {rule.managedBy === null && may(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
+    {may(testRuleCall) ? <TestFiring rule={rule} /> : null}
     {rule.condition.kind === 'threshold' ? (
       <p class="links">
         <PutOnDashboard query={rule.condition.query} title={rule.name} />
@@ -141,11 +144,12 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     <Scrolled class="body" label="Condition">
       {shownText(JSON.stringify(rule.condition, null, 2), { lines: true })}
     </Scrolled>
+    <Groups ruleId={rule.id} />
     <h3>Last evaluations</h3>
     <p class="links">
       <Link to={toArea('/alerts/history', { ruleId: rule.id })}>How its alerts changed</Link>
     </p>
-    <Evaluations key={rule.id} ruleId={rule.id} />
+    <Evaluations ruleId={rule.id} />
   </Beside>
 );
 
@@ -194,9 +198,15 @@ export const Rules = () => {
           Export them as a rule file of Prometheus
         </a>
       </p>
-      <div class={rule === undefined ? 'list' : 'list with-record'}>
+      <div class={open === '' ? 'list' : 'list with-record'}>
         <Listed open={open} />
-        {rule === undefined ? null : <OpenRule rule={rule} />}
+        {open === '' || list.first.standing.value.answer === undefined ? null : rule === undefined ? (
+          <ReadOne key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => setOpen('')}>
+            {(found) => <OpenRule rule={found} />}
+          </ReadOne>
+        ) : (
+          <OpenRule key={rule.id} rule={rule} />
+        )}
       </div>
       <Problem error={list.furtherError.value} />
       <Freshness of={list.first.standing.value} />

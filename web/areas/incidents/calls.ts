@@ -16,9 +16,19 @@ import type { scheduleResource } from '../../../api/groups/incidents/schedules.t
 import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
-import { type Answered, callOf, changeOf, creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
+import {
+  type Answered,
+  callOf,
+  changeOf,
+  creationOf,
+  listOf,
+  readingOf,
+  replacementOf,
+  type ViewOf,
+} from '../../client/call.ts';
 
 export const incidentsCall = listOf<typeof incidentResource>('/api/incidents');
+export const incidentCall = readingOf<typeof incidentResource>('/api/incidents/{id}');
 export const declareCall = creationOf<typeof incidentResource, typeof IncidentFields>('/api/incidents');
 export const timelineCall = callOf<typeof getIncidentTimeline>('GET', '/api/incidents/{id}/timeline');
 export const noteCall = callOf<typeof addIncidentNote>('POST', '/api/incidents/{id}/timeline');

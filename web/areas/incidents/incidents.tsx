@@ -14,10 +14,12 @@ import { shownTime } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
+import { ReadOne } from '../../lists/read-one.tsx';
 import {
   declareCall,
   feedsCall,
   type Incident,
+  incidentCall,
   incidentsCall,
   metricsCall,
   pagesCall,
@@ -29,6 +31,8 @@ import { OpenIncident } from './chosen.tsx';
 const list = new Paged(incidentsCall, ({ items }) => items);
 
 const setOpen = (incident: string): void => change({ incident }, { replace: inAddress('incident') !== '' });
+
+const close = (): void => setOpen('');
 
 const goesOn = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
 
@@ -108,10 +112,14 @@ const IncidentsPart = () => {
         {may(declareCall) ? <Declare /> : null}
       </div>
       <Problem error={list.first.standing.value.error} />
-      <div class={incident === undefined ? 'list' : 'list with-record'}>
+      <div class={open === '' ? 'list' : 'list with-record'}>
         <Listed open={open} />
-        {incident === undefined ? null : (
-          <OpenIncident key={incident.id} incident={incident} onClose={() => setOpen('')} />
+        {open === '' || list.first.standing.value.answer === undefined ? null : incident === undefined ? (
+          <ReadOne key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
+            {(found) => <OpenIncident incident={found} onClose={close} />}
+          </ReadOne>
+        ) : (
+          <OpenIncident key={incident.id} incident={incident} onClose={close} />
         )}
       </div>
       <Problem error={list.furtherError.value} />

@@ -1,0 +1,44 @@
+/** The groups of a rule as its last evaluation found them: each with its state, its value and why. */
+import { toArea } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { Link } from '../../frame/link.tsx';
+import { levelOf } from '../../frame/severity.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { groupsCall } from './calls.ts';
+import { shownLabels, shownValue } from './shown.ts';
+
+export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
+  const { answer, error } = useAsked(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
+  return (
+    <>
+      <h3>Its groups</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : answer.items.length === 0 ? (
+        <p class="soft">Its last evaluation found none.</p>
+      ) : (
+        <table class="figures texts">
+          <Heads columns={['Group', 'State', 'Value', 'Why', 'Since']} />
+          <tbody>
+            {answer.items.map(({ alertId, labels, state, severity, value, reason, since }) => (
+              <tr key={alertId}>
+                <td>
+                  <Link to={toArea('/alerts/history', { alertId })}>
+                    <bdi>{shownText(shownLabels(labels) || 'all')}</bdi>
+                  </Link>
+                </td>
+                <td class={state === 'firing' ? `text-${levelOf(severity)}` : ''}>{state}</td>
+                <td>{shownValue(value)}</td>
+                <td>{shownText(reason)}</td>
+                <td>{shownMoment(since)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {answer?.isCut === true ? <p class="soft">There are more: these are the first 100.</p> : null}
+    </>
+  );
+};

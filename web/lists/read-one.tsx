@@ -1,0 +1,29 @@
+/** One that is on none of the pages of a list that were read: it is read by its id. */
+import type { ComponentChildren } from 'preact';
+import type { Answered, Call, Declared, Sent } from '../client/call.ts';
+import { useAsked } from '../frame/asked.ts';
+import { Problem } from '../frame/standing.tsx';
+import { Beside } from './beside.tsx';
+
+export const ReadOne = <Operation extends Declared>({
+  call,
+  id,
+  label,
+  onClose,
+  children,
+}: {
+  readonly call: Call<Operation>;
+  readonly id: string;
+  /** What it is. */
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly children: (item: Answered<Operation>) => ComponentChildren;
+}) => {
+  const { answer, error } = useAsked(call, { params: { id } } as Sent<Operation>);
+  if (answer !== undefined) return <>{children(answer)}</>;
+  return (
+    <Beside label={label} title={label} onClose={onClose}>
+      <Problem error={error} />
+    </Beside>
+  );
+};
