@@ -410,6 +410,7 @@ declare('a group of recording rules is written, tells how its rules stand, and i
   await second.getByLabel('Makes the series').fill('up:max');
   await second.getByLabel('of PromQL').fill('max(up)');
   await beside.getByRole('button', { name: 'Remove rule 1' }).click();
+  t.is(await beside.getByLabel('with labels, one a line').inputValue(), '');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await beside.getByRole('button', { name: 'Save the group' }).click();
   await beside.getByText('max(up)').waitFor();
