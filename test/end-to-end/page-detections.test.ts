@@ -176,6 +176,9 @@ declare('rules are imported from many documents, and what would become of each i
   ]);
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
+  // One that is opened by its address is told although the list does not have it.
+  await tab.go(`${page.url()}&search=nothing-is-called-so`);
+  await page.getByText('There are no such rules.').waitFor();
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
@@ -335,6 +338,12 @@ declare('placeholders and tables of fields are written, changed and removed', as
   await table.getByRole('heading', { name: 'badge readers' }).waitFor();
   const [stored] = (await harness.ask('GET', '/api/siem/field-tables')).body.items;
   t.like(stored, { rules: [{ product: 'badges' }], fields: { User: ['card.holder'] }, roots: ['payload', 'more'] });
+  await table.getByRole('button', { name: 'Edit' }).click();
+  await table.getByLabel('What it is for').fill('Doors of the <b>office</b>');
+  await table.getByRole('button', { name: 'Save the table' }).click();
+  await table.getByText('Doors of the <b>office</b>').waitFor();
+  const { summary, fields, roots } = (await harness.ask('GET', `/api/siem/field-tables/${stored.id}`)).body;
+  t.deepEqual([summary, fields, roots], ['Doors of the <b>office</b>', stored.fields, stored.roots]);
   await holdsAsAView(t, tab, '.beside h2');
 });
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { callOf, changeOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
@@ -16,6 +16,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { ReadOne } from '../../lists/read-one.tsx';
 import { Evidence } from './evidence.tsx';
 import { verdicts } from './signal.tsx';
 
@@ -125,6 +126,25 @@ const Opened = ({ item }: { readonly item: Case }) => (
   </>
 );
 
+const OpenCase = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Case | undefined;
+  readonly onClose: () => void;
+}) =>
+  item === undefined ? (
+    <ReadOne key={id} call={readingOf('/api/siem/cases/{id}')} id={id} label="Case" onClose={onClose}>
+      {(found) => <OpenCase id={id} item={found as Case} onClose={onClose} />}
+    </ReadOne>
+  ) : (
+    <Beside label="Case" title={item.title} onClose={onClose}>
+      <Opened item={item} />
+    </Beside>
+  );
+
 export const Cases = listed({
   title: 'Cases',
   call: listOf<typeof caseResource>('/api/siem/cases'),
@@ -140,17 +160,5 @@ export const Cases = listed({
     Opened: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   numbers: ['Signals'],
-  Open: ({
-    id,
-    item,
-    onClose,
-  }: {
-    readonly id: string;
-    readonly item: Case | undefined;
-    readonly onClose: () => void;
-  }) => (
-    <Beside label="Case" title={item?.title ?? id} onClose={onClose}>
-      {item === undefined ? <p class="soft">It is not in this list.</p> : <Opened item={item} />}
-    </Beside>
-  ),
+  Open: OpenCase,
 });

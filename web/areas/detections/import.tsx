@@ -37,7 +37,7 @@ const Outcomes = ({ of }: { readonly of: readonly Item[] }) => (
             {ruleId === '' || outcome === 'refused' || outcome === 'deleted' ? (
               <bdi>{shownText(title || ruleId)}</bdi>
             ) : (
-              <Link to={toArea('/detections/rules', { open: ruleId, search: title })}>{shownText(title)}</Link>
+              <Link to={toArea('/detections/rules', { open: ruleId })}>{shownText(title)}</Link>
             )}
           </td>
           <td class={outcome === 'refused' ? 'text-error' : ''}>{outcome}</td>

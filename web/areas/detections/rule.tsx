@@ -1,7 +1,7 @@
 /** One detection rule beside the list: what it says, whether its telemetry came, and changing, trying and switching it. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { removalOf } from '../../client/call.ts';
+import { readingOf, removalOf } from '../../client/call.ts';
 import { change, toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
@@ -11,6 +11,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { ReadOne } from '../../lists/read-one.tsx';
 import { Exceptions } from './exceptions.tsx';
 import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
 import { Sample } from './sample.tsx';
@@ -85,17 +86,19 @@ export const OpenRule = ({
   readonly id: string;
   readonly item: Rule | undefined;
   readonly onClose: () => void;
-}) => (
-  <Beside label="Rule" title={item?.title ?? (id === fresh ? 'A new rule' : id)} onClose={onClose}>
-    {id === fresh ? (
-      <RuleEditor onDone={() => undefined} />
-    ) : item === undefined ? (
-      <p class="soft">It is not in this list.</p>
-    ) : (
-      <About rule={item} onClose={onClose} />
-    )}
-  </Beside>
-);
+}) => {
+  if (id !== fresh && item === undefined)
+    return (
+      <ReadOne key={id} call={readingOf('/api/siem/rules/{id}')} id={id} label="Rule" onClose={onClose}>
+        {(found) => <OpenRule id={id} item={found as Rule} onClose={onClose} />}
+      </ReadOne>
+    );
+  return (
+    <Beside label="Rule" title={item?.title ?? 'A new rule'} onClose={onClose}>
+      {item === undefined ? <RuleEditor onDone={() => undefined} /> : <About rule={item} onClose={onClose} />}
+    </Beside>
+  );
+};
 
 export const WriteRule = () => (
   <>
