@@ -1,4 +1,5 @@
 /** The area of synthetic checks in a real browser: how each stands, one with its runs and days, and a run by hand, as the API says. */
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
 import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
@@ -243,6 +244,12 @@ declare('an editor writes a check with what it expects, saves it changed, and re
   t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
   t.like(changed, { version: 2, enabled: false, labels: made.labels });
   await holdsAsAView(t, tab, '.beside h2');
+  await beside.getByRole('button', { name: 'Switch it on' }).click();
+  await beside.getByRole('button', { name: 'Switch it off' }).waitFor();
+  t.like((await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
+  // Opened by its address, it is told although the list does not have it.
+  await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
+  await beside.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   await beside.getByRole('button', { name: 'Remove' }).click();
   await beside.getByRole('button', { name: 'Remove it for good' }).click();
   await beside.waitFor({ state: 'detached' });
@@ -388,6 +395,11 @@ declare('an editor imports checks as code, and is told before of each document, 
     ...['name: From <code>', 'type: http', 'http:', '  steps:', '    - url: https://shop.example/'],
     ...['---', 'name: Wrong', 'type: tcp', 'tcp:', '  host: shop.example', '  port: 0', ''],
   ].join('\n');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'All checks as YAML' }).click(),
+  ]);
+  t.is(readFileSync(await file.path(), 'utf8'), (await harness.ask('GET', '/api/synthetics/export')).body);
   await page.getByLabel('or its YAML or JSON').fill(source);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   const rows = page.getByRole('region', { name: 'What becomes of each check' }).getByRole('row');

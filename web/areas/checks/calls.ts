@@ -9,11 +9,14 @@ import type { getUptime, listRuns } from '../../../api/groups/synthetics/results
 import type { runCheckNow, tryCheck } from '../../../api/groups/synthetics/run-now.ts';
 import type { deleteVariable, listVariables, setVariable } from '../../../api/groups/synthetics/variables.ts';
 import type { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { type Answered, callOf, creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
+import { type Answered, callOf, changeOf, creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
 
 export const checksCall = listOf<typeof checkResource>('/api/synthetics/checks');
 export const createCheckCall = creationOf<typeof checkResource, typeof CheckFields>('/api/synthetics/checks');
 export const replaceCheckCall = replacementOf<typeof checkResource, typeof CheckFields>('/api/synthetics/checks/{id}');
+export const changeCheckCall = changeOf<typeof checkResource, { readonly enabled: boolean }>(
+  '/api/synthetics/checks/{id}',
+);
 export const renewTokenCall = callOf<typeof renewBeatToken>('POST', '/api/synthetics/checks/{id}/token');
 export const runsCall = callOf<typeof listRuns>('GET', '/api/synthetics/checks/{id}/runs');
 export const uptimeCall = callOf<typeof getUptime>('GET', '/api/synthetics/checks/{id}/uptime');

@@ -15,6 +15,7 @@ import { Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
 import {
   type Check,
+  changeCheckCall,
   checksCall,
   createCheckCall,
   downtimesCall,
@@ -80,6 +81,19 @@ const Token = ({ check: { id, tokenPrefix } }: { readonly check: Check }) => {
   );
 };
 
+const Switch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
+  const [action] = useState(() => new Action(changeCheckCall));
+  if (!may(changeCheckCall)) return null;
+  const run = async (): Promise<void> => {
+    if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
+  };
+  return (
+    <ActionForm action={action} label={enabled ? 'Switch it off' : 'Switch it on'} onSubmit={run}>
+      {null}
+    </ActionForm>
+  );
+};
+
 const Told = ({ item: check }: { readonly item: Check }) => {
   const { id } = check;
   const { answer, error } = useAsked(locationsCall, {});
@@ -107,6 +121,7 @@ const Told = ({ item: check }: { readonly item: Check }) => {
           ))}
         </ul>
       )}
+      <Switch key={check.version} check={check} />
       <Clocks of={locations.filter(({ id: location }) => check.locations.includes(location))} />
       {check.locations.length === 0 ? null : <RunNow id={id} nameOf={nameOf} />}
       {check.type === 'heartbeat' ? <Token check={check} /> : null}
