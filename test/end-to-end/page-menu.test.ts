@@ -70,9 +70,12 @@ declare('on a small screen the menu opens by the keyboard, closes with Escape, a
 });
 
 const parts: Readonly<Record<string, readonly string[]>> = {
-  viewer: ['Usage'],
-  auditor: ['Usage', 'Audit log'],
-  admin: ['Usage', 'Keys', 'People', 'Invitations', 'Service accounts', 'Dead letters', 'Organization', 'Audit log'],
+  viewer: ['Usage', 'Projects'],
+  auditor: ['Usage', 'Projects', 'Audit log'],
+  admin: [
+    ...['Usage', 'Projects', 'Keys', 'People', 'Invitations', 'Service accounts', 'Dead letters', 'Organization'],
+    'Audit log',
+  ],
 };
 for (const [role, titles] of Object.entries(parts))
   declare(`of the settings the role ${role} sees what it may read`, async (t) => {

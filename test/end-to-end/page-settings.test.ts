@@ -5,14 +5,19 @@ import { generate } from 'otplib';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import { chromiumMissing } from '../services/chromium.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
-import { type Chromium, startChromium } from './chromium.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const admin = 'admin@a.example';
+
+/** What is wrong with a field. */
+const problemAt = (page: Tab['page'], label: string) =>
+  page.locator(`div:has(> label:has-text("${label}")) > .problem-text`, { hasText: /./ });
 
 const bury = async (id: string, body: Buffer): Promise<void> => {
   const receivedAtMs = Date.now() - 5000;
@@ -103,6 +108,76 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   );
   await holdsAsAView(t, tab, '.beside h2');
 });
+
+declare(
+  'a project is written, says who gets mail, has its ingest key, and is removed by somebody who may',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    // Of one project alone there is nothing to choose in the head of the page.
+    await harness.ask('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
+    await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
+    await page.getByRole('button', { name: 'Write a project' }).click();
+    const beside = page.getByRole('complementary', { name: 'Project' });
+    await beside.getByRole('button', { name: 'Create the project' }).click();
+    await problemAt(page, 'Name').waitFor();
+    const name = 'Shop <b>web</b>';
+    await beside.getByLabel('Name').fill(name);
+    await beside.getByLabel('What it is').fill('Sells <i>things</i>');
+    await beside.getByRole('button', { name: 'Create the project' }).click();
+    await beside.getByText('Sells <i>things</i>').waitFor();
+    await beside.getByText(/^Removing it is for .*; your role is editor\.$/).waitFor();
+    t.is(await beside.getByRole('button', { name: 'Make an ingest key' }).count(), 0);
+    const found = async () =>
+      (await harness.ask('GET', '/api/projects')).body.items.find((each: { name: string }) => each.name === name);
+    const { id } = await found();
+    await page.locator(`#project option[value="${id}"]`).waitFor({ state: 'attached' });
+    await beside.getByLabel('To, an address a line').fill('on-call@a.example\nnobody');
+    await beside.getByRole('button', { name: 'Save who gets mail' }).click();
+    await problemAt(page, 'To, an address a line').waitFor();
+    await beside.getByLabel('To, an address a line').fill('on-call@a.example');
+    await beside.getByLabel('a check fails').check();
+    await beside.getByLabel('Alerts and incidents from this severity on').selectOption('critical');
+    await beside.getByRole('button', { name: 'Save who gets mail' }).click();
+    const mail = async () => (await harness.ask('GET', `/api/projects/${id}/notifications`)).body;
+    await eventually('the mail is set', async () => (await mail()).minimumSeverity === 'critical');
+    t.like(await mail(), { enabled: true, recipients: ['on-call@a.example'] });
+    t.true((await mail()).events.includes('check-failing'));
+    await beside.getByRole('button', { name: 'Edit' }).click();
+    await beside.getByLabel('What it is').fill('Sells more');
+    await beside.getByRole('button', { name: 'Save the project' }).click();
+    await beside.getByText('Sells more').waitFor();
+    t.is((await found()).description, 'Sells more');
+    await holdsAsAView(t, tab, '.beside h2');
+    const other = await chromium.open();
+    await signedInAt(other, harness.url, `/settings/projects?open=${id}`, admin);
+    const theirs = other.page.getByRole('complementary', { name: 'Project' });
+    await theirs.getByRole('button', { name: 'Make an ingest key' }).click();
+    await theirs.getByText(/The key is shown this once: oiq_lk_/).waitFor();
+    await theirs.getByLabel('Hours that the old one still works').fill('1');
+    await theirs.getByRole('button', { name: 'Rotate the ingest key' }).click();
+    const key = theirs.getByRole('listitem').filter({ hasText: 'active, the ingest key' });
+    await key.waitFor();
+    const [{ previous }] = (await harness.ask('GET', `/api/license-keys?projectId=${id}`)).body.items;
+    t.is(previous.length, 1);
+    t.is(Date.parse(previous[0].validUntil) - Date.parse(previous[0].rotatedAt), 3_600_000);
+    await key.getByRole('link').click();
+    await other.page.getByRole('complementary', { name: 'Key' }).waitFor();
+    await other.page.goBack();
+    await holdsAsAView(t, other, '.beside h2');
+    await theirs.getByRole('button', { name: 'Remove' }).click();
+    await theirs.getByRole('button', { name: 'Remove it for good' }).click();
+    await theirs.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
+    await other.page.getByRole('button', { name: 'Another' }).click();
+    await theirs.getByRole('button', { name: 'Remove' }).click();
+    await theirs.getByRole('button', { name: 'Remove it for good' }).click();
+    await theirs.waitFor({ state: 'detached' });
+    t.false(
+      (await harness.ask('GET', '/api/projects')).body.items.some(({ name }: { name: string }) => name === 'Another'),
+    );
+    t.deepEqual([...tab.complaints, ...other.complaints], []);
+  },
+);
 
 declare('people, invitations, service accounts with their tokens, and the organization are changed', async (t) => {
   const tab = await chromium.open();

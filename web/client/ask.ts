@@ -27,6 +27,11 @@ export class CallError extends Error {
   of(path: string): string | undefined {
     return this.details.find((detail) => detail.path === path)?.message;
   }
+
+  /** What is wrong at a path of the body, or below it. */
+  at(path: string): string | undefined {
+    return this.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
+  }
 }
 
 const unreachable = (): CallError =>

@@ -21,7 +21,7 @@ interface Kept {
 export const wrongIn =
   (error: CallError | undefined) =>
   (path: string): string | undefined =>
-    error?.details.find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
+    error?.at(path);
 
 /** Creates one, or replaces the one that there was; and what was wrong with it. */
 export const useSaving = <Creation extends Declared, Replacement extends Declared>(
@@ -53,11 +53,25 @@ export const useSaving = <Creation extends Declared, Replacement extends Declare
 interface Removed {
   readonly of: Kept;
   readonly path: string;
+  readonly mayEdit: boolean;
   readonly onClose: () => void;
 }
 
-const Change = ({ of: { id, version }, path, onClose }: Removed) => {
-  const [action] = useState(() => new Action(removalOf(path)));
+const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
+  const removal = removalOf(path);
+  const [action] = useState(() => new Action(removal));
+  const edit = mayEdit ? (
+    <button type="button" class="plain" onClick={() => change({ edit: id })}>
+      Edit
+    </button>
+  ) : null;
+  if (!may(removal))
+    return (
+      <div class="act">
+        {edit}
+        <p class="soft">{whyNot(removal, mayEdit ? 'Removing it' : 'Changing it')}</p>
+      </div>
+    );
   return (
     <RemovalForm
       action={action}
@@ -65,9 +79,7 @@ const Change = ({ of: { id, version }, path, onClose }: Removed) => {
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
-      <button type="button" class="plain" onClick={() => change({ edit: id })}>
-        Edit
-      </button>
+      {edit}
     </RemovalForm>
   );
 };
@@ -76,6 +88,8 @@ interface Opening<Item> {
   readonly noun: string;
   /** Of one, with its id. */
   readonly path: `${string}/{id}`;
+  /** What changes it, where others may do that than remove it. */
+  readonly edit?: AnyCall;
   readonly Form: ComponentType<{ readonly before: Item | undefined }>;
   readonly Told: ComponentType<{ readonly item: Item }>;
 }
@@ -84,6 +98,7 @@ interface Opening<Item> {
 export const openedOf = <Item extends Kept>({
   noun,
   path,
+  edit = { method: 'DELETE', path },
   Form,
   Told,
 }: Opening<Item>): ComponentType<{
@@ -92,18 +107,13 @@ export const openedOf = <Item extends Kept>({
   readonly onClose: () => void;
 }> => {
   const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
-  const removal = { method: 'DELETE', path };
   const One = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
     <Beside label={label} title={item.name} onClose={onClose}>
-      {inAddress('edit') === item.id && may(removal) ? (
+      {inAddress('edit') === item.id && may(edit) ? (
         <Form key={`${item.id} ${item.version}`} before={item} />
       ) : (
         <>
-          {may(removal) ? (
-            <Change key={`${item.id} ${item.version}`} of={item} path={path} onClose={onClose} />
-          ) : (
-            <p class="soft">{whyNot(removal, 'Changing it')}</p>
-          )}
+          <Change key={`${item.id} ${item.version}`} of={item} path={path} mayEdit={may(edit)} onClose={onClose} />
           <Told item={item} />
         </>
       )}

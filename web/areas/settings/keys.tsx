@@ -17,7 +17,8 @@ import { listed } from '../../lists/listed.tsx';
 
 type Key = ViewOf<typeof licenseKeyResource>;
 
-const Shown = ({ secret }: { readonly secret: string }) =>
+/** A key, which is shown this once. */
+export const ShownKey = ({ secret }: { readonly secret: string }) =>
   secret === '' ? null : (
     <p role="status">
       The key is shown this once: <code>{secret}</code>
@@ -50,7 +51,7 @@ const Mint = () => {
           Project <input name="projectId" required={true} maxLength={128} defaultValue="default" autocomplete="off" />
         </label>
       </ActionForm>
-      <Shown secret={secret} />
+      <ShownKey secret={secret} />
     </>
   );
 };
@@ -80,7 +81,7 @@ const Change = ({ of }: { readonly of: Key }) => {
         Revoke
       </button>
       <Problem error={rotating.error.value ?? revoking.error.value} />
-      <Shown secret={secret} />
+      <ShownKey secret={secret} />
     </div>
   );
 };
@@ -89,6 +90,7 @@ export const Keys = listed({
   title: 'Keys',
   call: listOf<typeof licenseKeyResource>('/api/license-keys'),
   search: 'words of a name',
+  filters: ['projectId'],
   nothing: 'There are no such keys.',
   keyOf: ({ id }) => id,
   Tools: Mint,

@@ -1,7 +1,8 @@
-/** Settings: usage and quotas, keys, people, service accounts, what was refused, the organization, who changed what, and how one is paged and signs in. */
+/** Settings: usage and quotas, projects, keys, people, service accounts, what was refused, the organization, who changed what, and how one is paged and signs in. */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
+import type { projectResource } from '../../../api/groups/projects/resource.ts';
 import type { patchAccount } from '../../../api/groups/users/account.ts';
-import { callOf } from '../../client/call.ts';
+import { callOf, listOf } from '../../client/call.ts';
 import { later } from '../../frame/later.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -35,6 +36,10 @@ const Audit = listed({
 
 export const Settings = partsOf('Settings', [
   { name: '', title: 'Usage', View: Usage },
+  {
+    ...{ name: 'projects', title: 'Projects', asks: listOf<typeof projectResource>('/api/projects') },
+    View: later(async () => (await import('./projects.tsx')).Projects),
+  },
   { name: 'keys', title: 'Keys', View: Keys },
   { name: 'people', title: 'People', View: People },
   { name: 'invitations', title: 'Invitations', View: Invitations },

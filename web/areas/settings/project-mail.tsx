@@ -1,0 +1,136 @@
+/** Who receives mail about what happens in a project. */
+import { useState } from 'preact/hooks';
+import type { setNotifications, showNotifications } from '../../../api/groups/projects/notifications.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { Field, Wrong } from '../../editors/field.tsx';
+import { linesIn } from '../../editors/lines.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Fields } from '../../lists/beside.tsx';
+
+const readCall = callOf<typeof showNotifications>('GET', '/api/projects/{id}/notifications');
+const setCall = callOf<typeof setNotifications>('PUT', '/api/projects/{id}/notifications');
+
+type Mail = Answered<typeof showNotifications>;
+type Event = Mail['events'][number];
+type Severity = Mail['minimumSeverity'];
+
+const events: Readonly<Record<Event, string>> = {
+  'alert-firing': 'an alert fires',
+  'alert-resolved': 'an alert is over',
+  'incident-opened': 'an incident is opened',
+  'incident-resolved': 'an incident is resolved',
+  'slo-burning': 'the budget of an objective burns',
+  'check-failing': 'a check fails',
+  'check-recovered': 'a check works again',
+  'quota-near': 'a quota is nearly used up',
+  'weekly-summary': 'once a week, a summary',
+};
+const severities: readonly Severity[] = ['info', 'warning', 'critical'];
+
+const isEvent = (text: string): text is Event => text in events;
+
+interface Project {
+  readonly id: string;
+  readonly version: number;
+}
+
+const Form = ({ project, before }: { readonly project: Project; readonly before: Mail }) => {
+  const [action] = useState(() => new Action(setCall));
+  const [written, setWritten] = useState(before);
+  const [lines, setLines] = useState(before.recipients.join('\n'));
+  const set = (fields: Partial<Mail>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { error } = action;
+  const save = async (): Promise<void> => {
+    const body = { ...written, recipients: linesIn(lines) };
+    if ((await action.run({ params: { id: project.id }, body, ifMatch: project.version })) !== undefined) refresh();
+  };
+  return (
+    <div class="form">
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={written.enabled}
+          onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+        />{' '}
+        Mail is sent
+      </label>
+      <Field label="To, an address a line" problem={error.value?.at('recipients')}>
+        <textarea
+          rows={3}
+          value={lines}
+          spellcheck={false}
+          aria-invalid={error.value?.at('recipients') !== undefined}
+          onInput={({ currentTarget }) => setLines(currentTarget.value)}
+        />
+      </Field>
+      <fieldset>
+        <legend>When</legend>
+        {Object.entries(events).map(([event, title]) => (
+          <label class="choice" key={event}>
+            <input
+              type="checkbox"
+              checked={isEvent(event) && written.events.includes(event)}
+              onChange={({ currentTarget: { checked } }) =>
+                set({
+                  events: [
+                    ...written.events.filter((each) => each !== event),
+                    ...(checked && isEvent(event) ? [event] : []),
+                  ],
+                })
+              }
+            />{' '}
+            {title}
+          </label>
+        ))}
+        <Wrong message={error.value?.at('events')} />
+      </fieldset>
+      <label>
+        Alerts and incidents from this severity on{' '}
+        <select
+          value={written.minimumSeverity}
+          onChange={({ currentTarget }) => set({ minimumSeverity: currentTarget.value as Severity })}
+        >
+          {severities.map((severity) => (
+            <option key={severity} value={severity}>
+              {severity}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Save who gets mail
+        </button>
+        <Problem error={error.value} />
+      </div>
+    </div>
+  );
+};
+
+const Told = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: { readonly of: Mail }) => (
+  <Fields
+    values={{
+      ...{ 'mail is sent': enabled ? 'yes' : 'no', to: recipients.join(', ') || 'nobody' },
+      ...{ when: chosen.map((event) => events[event]).join(', '), 'from severity': minimumSeverity },
+    }}
+  />
+);
+
+export const ProjectMail = ({ project }: { readonly project: Project }) => {
+  const { answer, error } = useAsked(readCall, { params: { id: project.id } });
+  return (
+    <>
+      <h3>Mail</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : may(setCall) ? (
+        <Form key={JSON.stringify([answer, project.version])} project={project} before={answer} />
+      ) : (
+        <Told of={answer} />
+      )}
+    </>
+  );
+};
