@@ -90,6 +90,8 @@ test.after.always(async () => {
   await harness?.close();
 });
 
+const inBytes = (bytes: number): string =>
+  bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
 const rowsOf = async (path: string): Promise<number> => (await harness.ask('GET', path)).body.items.length;
 
 declare('hosts have the figures of the API, and one shows its series and leads to its logs', async (t) => {
@@ -157,12 +159,33 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   const { items } = (await harness.ask('GET', '/api/network/flows?from=now-30m')).body;
   await page.getByRole('row').nth(1).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
-  t.deepEqual(cells.slice(0, 4), [
-    items[0].source.name,
-    items[0].destination.name,
-    ' ',
-    `${Number((items[0].bytes / 1024).toPrecision(4))} KiBy`,
+  t.deepEqual(cells.slice(0, 4), [items[0].source.name, items[0].destination.name, ' ', inBytes(items[0].bytes)]);
+  await page.getByRole('link', { name: 'Map' }).click();
+  const { nodes, edges } = (await harness.ask('GET', '/api/network/topology?from=now-30m&scope=account')).body;
+  const drawn = page.locator('.graph .node');
+  await drawn.nth(nodes.length - 1).waitFor();
+  t.deepEqual(
+    (await drawn.allTextContents()).map((text) => text.trim()),
+    nodes.map(
+      ({ name, bytesOut, bytesIn }: { name: string; bytesOut: number; bytesIn: number }) =>
+        `${name} out ${inBytes(bytesOut)}, in ${inBytes(bytesIn)}`,
+    ),
+  );
+  t.is(
+    await page.locator('.graph').getAttribute('aria-label'),
+    `Map of 2 nodes and 1 way between them; the most goes from shop/web to shop/cart: ${inBytes(edges[0].bytes)}.`,
+  );
+  await page.getByText('Numbers', { exact: true }).click();
+  const numbers = page.getByRole('region', { name: 'Numbers of the map' }).getByRole('row');
+  t.deepEqual((await numbers.nth(1).getByRole('cell').allTextContents()).slice(0, 3), [
+    ...[items[0].source.name, items[0].destination.name, inBytes(edges[0].bytes)],
   ]);
+  await drawn.first().focus();
+  await page.keyboard.press('Enter');
+  t.is(await drawn.first().getAttribute('aria-pressed'), 'true');
+  await holdsAsAView(t, tab, '.graph .node >> nth=0');
+  await page.getByRole('combobox', { name: /^Between/ }).selectOption('zones');
+  await page.waitForURL('**/network/map?*by=zone*');
   await page.goto(`${harness.url}/network/dns`);
   await page.getByText('No lookups of names were seen in this range.').waitFor();
   await holdsAsAView(t, tab, 'main [role=status] >> nth=0');

@@ -1,9 +1,10 @@
-/** Network: who sends how much to whom, as a table of edges, and names that are looked up. */
-import type { listFlows, showDns } from '../../../api/groups/network/flows.ts';
+/** Network: who sends how much to whom, as a list and as a map, and names that are looked up. */
+import type { listFlows, showDns, showTopology } from '../../../api/groups/network/flows.ts';
 import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
 import { useAsked } from '../../frame/asked.ts';
+import { later } from '../../frame/later.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
@@ -11,22 +12,13 @@ import { writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { views } from './views.ts';
 
 const Flows = listed({
   title: 'Flows',
   call: callOf<typeof listFlows>('GET', '/api/network/flows'),
   isRanged: true,
-  choices: [
-    {
-      ...{ name: 'by', label: 'Between' },
-      options: [
-        ['workload', 'workloads'],
-        ['host', 'hosts'],
-        ['zone', 'zones'],
-        ['address', 'addresses'],
-      ],
-    },
-  ],
+  choices: [{ name: 'by', label: 'Between', options: Object.entries(views) }],
   nothing: 'No flows were observed in this range: an agent on the hosts, or a router, has to send them.',
   keyOf: ({ source, destination, transport, destinationPort, seenBy }) =>
     [source.id, destination.id, transport, destinationPort, seenBy].join(' '),
@@ -88,5 +80,9 @@ const Dns = () => {
 
 export const Network = partsOf('Network', [
   { name: '', title: 'Flows', View: Flows },
+  {
+    ...{ name: 'map', title: 'Map', asks: callOf<typeof showTopology>('GET', '/api/network/topology') },
+    View: later(async () => (await import('./map.tsx')).NetworkMap),
+  },
   { name: 'dns', title: 'Names', View: Dns },
 ]);

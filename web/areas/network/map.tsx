@@ -1,0 +1,138 @@
+/** The map of the network: who exchanges how much with whom. Its numbers stand below as a table. */
+import { useMemo, useState } from 'preact/hooks';
+import type { showTopology } from '../../../api/groups/network/flows.ts';
+import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
+import { shownValue } from '../../charts/values.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+import { views } from './views.ts';
+
+type Topology = Answered<typeof showTopology>;
+type Edge = Topology['edges'][number];
+type View = keyof typeof views;
+
+/** More edges are no map any more; the API has those with the most bytes. */
+const mostEdges = 300;
+
+const isView = (text: string): text is View => text in views;
+const inBytes = (bytes: number): string => shownValue(bytes, 'By');
+
+const titleOf = (node: Pick<Topology['nodes'][number], 'name'> | undefined): string => node?.name || 'unknown';
+
+const nodesOf = ({ nodes }: Topology, view: View): GraphNode[] =>
+  nodes.map(({ id, kind, name, bytesOut, bytesIn }) => ({
+    ...{ id, title: titleOf({ name }), figures: `out ${inBytes(bytesOut)}, in ${inBytes(bytesIn)}` },
+    ...(kind === view || kind === 'unknown' ? {} : { kind }),
+  }));
+
+const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
+  const most = Math.max(1, ...edges.map(({ bytes }) => bytes));
+  return edges.map(({ source, destination, bytes, bytesPerSecond }) => ({
+    ...{ from: source, to: destination, weight: Math.log1p(bytes) / Math.log1p(most) },
+    title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} a second`,
+  }));
+};
+
+/** `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
+const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
+  const [most] = edges;
+  const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'way' : 'ways'} between them`;
+  return most === undefined
+    ? `${counts}.`
+    : `${counts}; the most goes from ${names.get(most.source)} to ${names.get(most.destination)}: ${inBytes(most.bytes)}.`;
+};
+
+const Numbers = ({
+  edges,
+  names,
+}: {
+  readonly edges: readonly Edge[];
+  readonly names: ReadonlyMap<string, string>;
+}) => (
+  <details class="numbers-of">
+    <summary>Numbers</summary>
+    <Scrolled class="numbers" label="Numbers of the map">
+      <table class="figures">
+        <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
+        <tbody>
+          {edges.map(({ source, destination, bytes, bytesPerSecond, countedOnce }) => (
+            <tr key={`${source} ${destination}`}>
+              <td>
+                <bdi>{shownText(names.get(source) ?? source)}</bdi>
+              </td>
+              <td>
+                <bdi>{shownText(names.get(destination) ?? destination)}</bdi>
+              </td>
+              <td>{inBytes(bytes)}</td>
+              <td>{inBytes(bytesPerSecond)}</td>
+              <td>{countedOnce === true ? 'once' : 'perhaps at both ends'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolled>
+  </details>
+);
+
+const Drawn = ({ of, view }: { readonly of: Topology; readonly view: View }) => {
+  const [open, setOpen] = useState<string>();
+  const { names, ...graph } = useMemo(() => {
+    const names = new Map(of.nodes.map((node) => [node.id, titleOf(node)]));
+    return { names, nodes: nodesOf(of, view), edges: edgesOf(of, names) };
+  }, [of, view]);
+  return (
+    <div class="listed">
+      <Graph
+        label={sentenceOf(of, names)}
+        {...graph}
+        open={open}
+        onOpen={(id) => setOpen(id === open ? undefined : id)}
+      />
+      <Numbers edges={of.edges} names={names} />
+    </div>
+  );
+};
+
+export const NetworkMap = () => {
+  const { from, to } = writtenRange.value;
+  const written = inAddress('by');
+  const by = isView(written) ? written : 'workload';
+  const standing = useAsked(callOf<typeof showTopology>('GET', '/api/network/topology'), {
+    query: { from, to, by, limit: mostEdges, ...projectScope.value },
+  });
+  const { answer, error } = standing;
+  return (
+    <>
+      <div class="toolbar">
+        <label>
+          Between{' '}
+          <select value={by} onChange={({ currentTarget }) => change({ by: currentTarget.value })}>
+            {Object.entries(views).map(([view, title]) => (
+              <option key={view} value={view}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <Problem error={error} />
+      <div class="list">
+        {answer === undefined ? null : answer.nodes.length === 0 ? (
+          <p class="said" role="status">
+            {shownText(answer.reason ?? 'No flows were observed in this range.')}
+          </p>
+        ) : (
+          <Drawn of={answer} view={by} />
+        )}
+      </div>
+      <Freshness of={standing} />
+    </>
+  );
+};
