@@ -74,7 +74,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   auditor: ['Usage', 'Projects', 'Audit log'],
   admin: [
     ...['Usage', 'Projects', 'Keys', 'People', 'Invitations', 'Service accounts', 'Dead letters', 'Organization'],
-    'Audit log',
+    ...['Billing', 'Identity provider', 'Audit log'],
   ],
 };
 for (const [role, titles] of Object.entries(parts))

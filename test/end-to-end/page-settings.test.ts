@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { generate } from 'otplib';
+import { openOutbound } from '../../runtime/outbound.ts';
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -41,7 +42,13 @@ const bury = async (id: string, body: Buffer): Promise<void> => {
 
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
-  [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
+  const outbound = { ...openOutbound(), txt: async () => [] };
+  const environment = {
+    OIQ_SELF_SERVICE_PLANS: 'true',
+    OIQ_MORE_ORGANIZATIONS: 'yes',
+    OIQ_NEW_ORGANIZATION_PLAN: 'free',
+  };
+  [harness, chromium] = await Promise.all([startHarness({ environment, outbound }), startChromium()]);
   await harness.columns.execute(
     `INSERT INTO usage (tenant_id, hour, signal, project_id, key_id, outcome, service, requests, records, bytes, landed_records, landed_bytes)
     SELECT 'a', toStartOfHour(now() - INTERVAL 2 HOUR), 'logs', 'p1', 'k1', 'accepted', arrayJoin(['web', '<i>shop</i>']), 1, 9, 900, 9, 900`,
@@ -236,6 +243,87 @@ declare('usage and quotas are the API’s, and a quota is set', async (t) => {
     series.map(({ name }: { name: string }) => name),
   );
   await holdsAsAView(t, tab, 'main h1');
+});
+
+declare('billing has the figures of the API, and a plan is chosen after what would be lost was told', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/billing', admin);
+  const { body } = await harness.ask('GET', '/api/billing', { as: 'admin' });
+  const rows = page.getByRole('region', { name: 'Billing' }).getByRole('table').first().getByRole('row');
+  await rows.nth(4).waitFor();
+  const bytes = body.acceptedBytes.logs;
+  const shown = bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
+  const cells = await rows.filter({ hasText: 'logs' }).getByRole('cell').allTextContents();
+  t.deepEqual(cells.slice(0, 2), ['logs', shown]);
+  t.true((cells[2] ?? '').includes(body.cost.signals.logs.reason ?? String(body.cost.signals.logs.value)));
+  const refused = await harness.ask('PUT', '/api/billing/plan', { as: 'admin', body: { planId: 'free' } });
+  t.is(refused.status, 409);
+  const choice = page.getByRole('row', { name: /^Free/ });
+  await choice.getByRole('button', { name: /^Choose/ }).click();
+  await choice.getByRole('button', { name: /^Change to it now/ }).click();
+  await choice.getByRole('button', { name: /^Change and lose that/ }).waitFor();
+  t.deepEqual(
+    await choice.getByRole('listitem').allTextContents(),
+    refused.body.details.map(({ message }: { message: string }) => message),
+  );
+  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, '/settings/billing', 'admin@b.example');
+  await other.page.locator('.areas a', { hasText: 'Anomalies: The plan' }).waitFor();
+  const better = other.page.getByRole('row', { name: /^Enterprise/ });
+  await better.getByRole('button', { name: /^Choose/ }).click();
+  await better.getByRole('button', { name: /^Change to it now/ }).click();
+  await other.page.getByText('The plan is Enterprise now; it was Free.').waitFor();
+  await other.page.getByRole('link', { name: 'Anomalies', exact: true }).waitFor();
+  await other.page
+    .getByRole('row', { name: /^ai yes/ })
+    .first()
+    .waitFor();
+  t.deepEqual(other.complaints, []);
+});
+
+declare('the identity provider is written: its secret stays, and each domain says how it is proved', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/identity-provider', admin);
+  const kept = async () => (await harness.ask('GET', '/api/account/identity-provider', { as: 'admin' })).body;
+  await page.getByText((await kept()).redirectUri).waitFor();
+  const save = page.getByRole('button', { name: 'Save the provider' });
+  await page.getByLabel('People may sign in through it').check();
+  await page.getByLabel('Client id').fill('oiq');
+  await save.click();
+  await problemAt(page, 'Issuer').waitFor();
+  await page.getByLabel('People may sign in through it').uncheck();
+  await page.getByLabel('Issuer').fill('https://login.invalid/a');
+  await page.getByLabel('Client secret').fill('hush <b>hush</b>');
+  await page.getByLabel('Domains of mail addresses, one a line').fill('no domain');
+  await page.getByLabel('Claim').fill('groups');
+  await page.getByRole('button', { name: 'Add a role' }).click();
+  await page.getByLabel('Who has').fill('on-call');
+  await page.getByLabel(/^Role/).selectOption('editor');
+  await save.click();
+  await problemAt(page, 'Domains of mail addresses').waitFor();
+  await page.getByLabel('Domains of mail addresses, one a line').fill('shop.invalid');
+  await save.click();
+  const row = page.getByRole('row', { name: /^shop.invalid not yet/ });
+  await row.waitFor();
+  t.is(await row.locator('code').textContent(), (await kept()).domains[0].record.value);
+  t.like(await kept(), {
+    ...{ enabled: false, issuer: 'https://login.invalid/a', clientId: 'oiq', clientSecret: '********' },
+    roleMapping: { claim: 'groups', roles: [{ value: 'on-call', role: 'editor' }] },
+  });
+  t.is(await page.getByLabel('Client secret').inputValue(), '********');
+  await page.getByLabel('New people for whom none of them holds are').selectOption('');
+  await save.click();
+  await eventually('nobody is taken in', async () => (await kept()).defaultRole === null);
+  t.is((await kept()).clientSecret, '********');
+  await page.getByLabel('Issuer').fill('https://login.invalid/b');
+  await save.click();
+  await problemAt(page, 'Client secret').waitFor();
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
 declare('a dead letter shows its bytes and what is wrong, and a replay tells what came of it', async (t) => {

@@ -1,7 +1,12 @@
-/** Settings: usage and quotas, projects, keys, people, service accounts, what was refused, the organization, who changed what, and how one is paged and signs in. */
+/**
+ * Settings: usage and quotas, projects, keys, people, service accounts, what was refused, the organization, its plan and identity provider, who
+ * changed what, and how one is paged and signs in.
+ */
 import type { listAuditRecords } from '../../../api/groups/audit/records.ts';
 import type { projectResource } from '../../../api/groups/projects/resource.ts';
+import type { getBilling } from '../../../api/groups/usage/billing.ts';
 import type { patchAccount } from '../../../api/groups/users/account.ts';
+import type { getIdentityProvider } from '../../../api/groups/users/identity-provider.ts';
 import { callOf, listOf } from '../../client/call.ts';
 import { later } from '../../frame/later.tsx';
 import { partsOf } from '../../frame/parts.tsx';
@@ -48,6 +53,15 @@ export const Settings = partsOf('Settings', [
   {
     ...{ name: 'organization', title: 'Organization', asks: callOf<typeof patchAccount>('PATCH', '/api/account') },
     View: later(async () => (await import('./organization.tsx')).Organization),
+  },
+  {
+    ...{ name: 'billing', title: 'Billing', asks: callOf<typeof getBilling>('GET', '/api/billing') },
+    View: later(async () => (await import('./billing.tsx')).Billing),
+  },
+  {
+    ...{ name: 'identity-provider', title: 'Identity provider' },
+    asks: callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
+    View: later(async () => (await import('./identity-provider.tsx')).IdentityProvider),
   },
   { name: 'audit', title: 'Audit log', View: Audit },
   { name: 'contacts', title: 'How you are paged', View: later(async () => (await import('./contacts.tsx')).Contacts) },

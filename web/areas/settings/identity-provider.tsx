@@ -1,0 +1,279 @@
+/** The OpenID Connect provider through which people of the organization sign in. */
+import { useState } from 'preact/hooks';
+import type { getIdentityProvider, setIdentityProvider } from '../../../api/groups/users/identity-provider.ts';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf, type Sent } from '../../client/call.ts';
+import { Field } from '../../editors/field.tsx';
+import { ListInput, TextInput } from '../../editors/inputs.tsx';
+import { linesIn } from '../../editors/lines.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Heads } from '../../lists/heads.tsx';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+const readCall = callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider');
+const setCall = callOf<typeof setIdentityProvider>('PUT', '/api/account/identity-provider');
+
+type Provider = Answered<typeof getIdentityProvider>;
+type Role = NonNullable<Provider['defaultRole']>;
+type Mapping = NonNullable<Provider['roleMapping']>;
+type Body = NonNullable<Sent<typeof setIdentityProvider>['body']>;
+
+const roles: readonly Role[] = ['viewer', 'editor', 'admin', 'auditor'];
+
+/** As it is typed: what is left empty is null. */
+interface Written {
+  readonly enabled: boolean;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly domains: string;
+  readonly claim: string;
+  readonly roles: Mapping['roles'];
+  readonly defaultRole: Role | null;
+}
+
+const writtenOf = ({ issuer, clientId, clientSecret, domains, roleMapping, ...fields }: Provider): Written => ({
+  ...{ enabled: fields.enabled, scopes: fields.scopes, defaultRole: fields.defaultRole },
+  ...{ issuer: issuer ?? '', clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
+  domains: domains.map(({ name }) => name).join('\n'),
+  ...{ claim: roleMapping?.claim ?? '', roles: roleMapping?.roles ?? [] },
+});
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+
+const bodyOf = ({ enabled, scopes, domains, claim, roles, defaultRole, ...texts }: Written): Body => ({
+  ...{ enabled, scopes: [...scopes], defaultRole },
+  ...{ issuer: orNull(texts.issuer), clientId: orNull(texts.clientId), clientSecret: orNull(texts.clientSecret) },
+  domains: linesIn(domains).map((name) => ({ name })),
+  roleMapping: claim.trim() === '' && roles.length === 0 ? null : { claim: claim.trim(), roles: [...roles] },
+});
+
+const RoleChoice = ({
+  label,
+  value,
+  isOptional = false,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: Role | null;
+  /** Whether there may be none. */
+  readonly isOptional?: boolean;
+  readonly onChange: (role: Role | null) => void;
+}) => (
+  <label>
+    {label}{' '}
+    <select
+      value={value ?? ''}
+      onChange={({ currentTarget }) => onChange(roles.find((role) => role === currentTarget.value) ?? null)}
+    >
+      {isOptional ? <option value="">none: they are kept out</option> : null}
+      {roles.map((role) => (
+        <option key={role} value={role}>
+          {role}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+interface Part {
+  readonly written: Written;
+  readonly wrong: (path: string) => string | undefined;
+  readonly set: (fields: Partial<Written>) => void;
+}
+
+const Mapped = ({ written, wrong, set }: Part) => (
+  <fieldset>
+    <legend>Roles by what the provider says of somebody</legend>
+    <TextInput
+      label="Claim"
+      value={written.claim}
+      problem={wrong('roleMapping.claim')}
+      hint="Of the ID token or of userinfo, such as groups; left empty, roles are given here"
+      onChange={(claim) => set({ claim })}
+    />
+    {written.roles.map(({ value, role }, index) => (
+      // A value may be there twice while it is typed.
+      <div class="act" key={index}>
+        <TextInput
+          label="Who has"
+          value={value}
+          problem={wrong(`roleMapping.roles.${index}`)}
+          onChange={(text) => set({ roles: written.roles.with(index, { value: text, role }) })}
+        />
+        <RoleChoice
+          label="Role"
+          value={role}
+          onChange={(chosen) => set({ roles: written.roles.with(index, { value, role: chosen ?? role }) })}
+        />
+        <button type="button" class="plain" onClick={() => set({ roles: written.roles.toSpliced(index, 1) })}>
+          Leave out<span class="sr-only"> {shownText(value)}</span>
+        </button>
+      </div>
+    ))}
+    <button
+      type="button"
+      class="plain"
+      onClick={() => set({ roles: [...written.roles, { value: '', role: 'viewer' }] })}
+    >
+      Add a role
+    </button>
+    <RoleChoice
+      label="New people for whom none of them holds are"
+      isOptional={true}
+      value={written.defaultRole}
+      onChange={(defaultRole) => set({ defaultRole })}
+    />
+  </fieldset>
+);
+
+const Client = ({ written, wrong, set }: Part) => (
+  <>
+    <TextInput
+      label="Issuer"
+      most={1024}
+      value={written.issuer}
+      problem={wrong('issuer')}
+      hint="https://…, as the provider spells it"
+      onChange={(issuer) => set({ issuer })}
+    />
+    <TextInput
+      label="Client id"
+      most={512}
+      value={written.clientId}
+      problem={wrong('clientId')}
+      onChange={(clientId) => set({ clientId })}
+    />
+    <Field
+      label="Client secret"
+      problem={wrong('clientSecret')}
+      hint="Left as it is, the one that is stored stays; left empty, the client is a public one"
+    >
+      <input
+        type="password"
+        value={written.clientSecret}
+        maxLength={1024}
+        autocomplete="new-password"
+        aria-invalid={wrong('clientSecret') !== undefined}
+        onInput={({ currentTarget }) => set({ clientSecret: currentTarget.value })}
+      />
+    </Field>
+    <ListInput
+      label="Scopes"
+      value={written.scopes}
+      problem={wrong('scopes')}
+      read={(scope) => scope}
+      write={(scope) => scope}
+      onChange={(scopes) => set({ scopes })}
+    />
+  </>
+);
+
+const Form = ({ before }: { readonly before: Provider }) => {
+  const [action] = useState(() => new Action(setCall));
+  const [written, setWritten] = useState(() => writtenOf(before));
+  const error = action.error.value;
+  const part: Part = {
+    written,
+    wrong: (path) => error?.at(path),
+    set: (fields) => setWritten((now) => ({ ...now, ...fields })),
+  };
+  const save = async (): Promise<void> => {
+    const saved = await action.run({ body: bodyOf(written) });
+    if (saved === undefined) return;
+    setWritten(writtenOf(saved));
+    refresh();
+  };
+  return (
+    <div class="form">
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={written.enabled}
+          onChange={({ currentTarget }) => part.set({ enabled: currentTarget.checked })}
+        />{' '}
+        People may sign in through it
+      </label>
+      <Client {...part} />
+      <Field
+        label="Domains of mail addresses, one a line"
+        problem={part.wrong('domains')}
+        hint="Who has an address of a proved domain may come in without an invitation"
+      >
+        <textarea
+          rows={3}
+          value={written.domains}
+          spellcheck={false}
+          aria-invalid={part.wrong('domains') !== undefined}
+          onInput={({ currentTarget }) => part.set({ domains: currentTarget.value })}
+        />
+      </Field>
+      <Mapped {...part} />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Save the provider
+        </button>
+        <p class="soft">
+          Domains are looked up each time. Switching it off, another issuer or another client ends the sessions that
+          began through it.
+        </p>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h2>Proof of domains</h2>
+      <p>A record in DNS proves that a domain is yours. Once it is there, save the provider again.</p>
+      <Scrolled class="runs" label="Proof of domains">
+        <table class="figures texts">
+          <Heads columns={['Domain', 'Proved', 'Record', 'Its value']} />
+          <tbody>
+            {of.map(({ name, provedAt, record }) => (
+              <tr key={name}>
+                <td>{shownText(name)}</td>
+                <td>{provedAt === null ? 'not yet' : shownMoment(provedAt).slice(0, 16)}</td>
+                <td>
+                  {record.type} of {shownText(record.name)}
+                </td>
+                <td>
+                  <code>{record.value}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+    </>
+  );
+
+export const IdentityProvider = () => {
+  const standing = useAsked(readCall, {});
+  const { answer, error } = standing;
+  return (
+    <>
+      <Scrolled class="scrolled" label="Identity provider">
+        <h2>OpenID Connect</h2>
+        <Problem error={error} />
+        {answer === undefined ? null : (
+          <>
+            <p>
+              Register this address at the provider: <code>{answer.redirectUri}</code>
+            </p>
+            <Form before={answer} />
+            <Domains of={answer.domains} />
+          </>
+        )}
+      </Scrolled>
+      <Freshness of={standing} />
+    </>
+  );
+};
