@@ -250,6 +250,42 @@ declare(
   },
 );
 
+declare('what is worse at a service has its cause looked for, with what speaks for and against each', async (t) => {
+  // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
+  const beginMs = nowMs - 85 * minuteMs;
+  for (const [version, from, minutes, failing] of [
+    [1, 0, 70, 10],
+    [2, 70, 14, 300],
+  ] as const) {
+    const resource = `cityHash64('search', ${version})`;
+    await harness.columns.execute(
+      `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) SELECT 'a', ${resource}, 'search', map('service.name', 'search', 'service.version', '${version}'), 'ss', now64(3), now64(3)`,
+    );
+    await harness.columns.execute(
+      `INSERT INTO spans (tenant_id, project_id, received_at, timestamp, duration, service, resource_id, name, kind, status_code)
+      SELECT 'a', 'p1', now64(3), toDateTime64(${beginMs / 1000} + 60 * ${from}, 9, 'UTC') + number * 1.5, 10000000, 'search', ${resource}, 'call', 2, if(cityHash64(number) % 1000 < ${failing}, 2, 0) FROM numbers(${minutes * 40})`,
+    );
+  }
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/services?from=now-30m&service=search');
+  const cause = page.getByRole('region', { name: 'Cause' });
+  await cause.getByRole('button', { name: 'Look for the cause' }).click();
+  const { body } = await harness.ask('POST', '/api/ai/root-cause', {
+    body: { service: 'search', from: 'now-30m', scope: 'account' },
+  });
+  t.is(body.state, 'found', JSON.stringify(body));
+  const [first] = body.causes;
+  const told = cause.locator('ol > li');
+  await told.first().waitFor();
+  t.is(await told.count(), body.causes.length);
+  const text = (await told.first().textContent()) ?? '';
+  for (const each of [first.title, first.at, ...first.evidence, ...first.against]) t.true(text.includes(each), each);
+  await cause.getByText('What else happened').click();
+  t.is(await cause.locator('details li').count(), body.others.length);
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
 declare(
   'what could be done is told with its request, and made or dismissed by somebody who may; others see why not',
   async (t) => {

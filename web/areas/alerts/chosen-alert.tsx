@@ -4,6 +4,7 @@ import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may, whyNot } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -48,6 +49,8 @@ const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
   );
 };
 
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+
 const Ways = ({ service }: { readonly service: string }) => (
   <ul class="links">
     <li>
@@ -86,6 +89,7 @@ const Standing = ({ alert }: { readonly alert: Alert }) => {
         <p class="soft">{whyNot(acknowledgeCall, 'Acknowledging it')}</p>
       )}
       {may(silenceCall) ? <Mute labels={labels} /> : null}
+      {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
           ...{ state, severity, value: shownValue(value), 'condition holds since': shownMoment(since) },

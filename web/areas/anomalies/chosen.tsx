@@ -16,6 +16,7 @@ import { Heads } from '../../lists/heads.tsx';
 import { type Anomaly, anomalyCall, markCall, type ShownAnomaly } from './calls.ts';
 import { seriesShown, shownShare } from './shown.ts';
 
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 const Band = later(async () => (await import('./band.tsx')).Band);
 
 const verdicts = [
@@ -170,6 +171,7 @@ const Told = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
           <Link to={toArea('/anomalies/detectors', { open: detectorId })}>Its detector</Link>
         </li>
       </ul>
+      <Causes of={{ anomalyId: anomaly.id }} />
       <Contributions of={anomaly.contributions} unit={unit} />
       <Near of={anomaly.near} />
       <Clusters of={anomaly.kubernetes} />

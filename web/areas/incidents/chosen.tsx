@@ -4,6 +4,7 @@ import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { may, whyNot } from '../../frame/rights.ts';
@@ -25,6 +26,8 @@ import {
 import { IncidentForm } from './incident-form.tsx';
 import { Merges } from './merges.tsx';
 import { PostmortemPart } from './postmortem.tsx';
+
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const steps = {
   acknowledge: ['Acknowledge', acknowledgeCall],
@@ -150,6 +153,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
           ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
         }}
       />
+      <Causes of={{ incidentId: id }} />
       {may(noteCall) ? <Note id={id} /> : null}
       {status === 'resolved' ? <PostmortemPart id={id} /> : null}
       <Timeline id={id} />

@@ -4,6 +4,7 @@ import { Question } from '../../client/question.ts';
 import { KeepAsking } from '../../editors/kept.tsx';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { later } from '../../frame/later.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -15,6 +16,8 @@ import { type Edge, endpointsCall, type Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
 import { Running } from './running.tsx';
+
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
   const own = conditionOf('service', name);
@@ -102,6 +105,7 @@ export const OpenService = ({
         .
       </p>
     )}
+    <Causes of={{ service: name, ...writtenRange.value }} />
     <Endpoints name={name} />
     <Deployments name={name} />
     <Running name={name} />

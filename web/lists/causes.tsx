@@ -1,0 +1,136 @@
+/** What may have caused an alert, anomaly or incident, or that a service is worse: looked for when somebody wants to know. */
+import { useEffect, useState } from 'preact/hooks';
+import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
+import { type Answered, callOf, type Sent } from '../client/call.ts';
+import { Question } from '../client/question.ts';
+import { toArea } from '../frame/address.ts';
+import { Link } from '../frame/link.tsx';
+import { projectScope } from '../frame/project.ts';
+import { may } from '../frame/rights.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { shownMoment } from '../frame/shown-time.ts';
+import { Freshness, Problem } from '../frame/standing.tsx';
+
+const causeCall = callOf<typeof findRootCause>('POST', '/api/ai/root-cause');
+
+type Found = Answered<typeof findRootCause>;
+type Cause = Found['causes'][number];
+type Symptom = Pick<
+  NonNullable<Sent<typeof findRootCause>['body']>,
+  'alertId' | 'anomalyId' | 'incidentId' | 'service' | 'from' | 'to'
+>;
+
+const kinds: Readonly<Record<Cause['kind'], string>> = {
+  deployment: 'Deployment',
+  configuration: 'Configuration',
+  restart: 'Restart',
+  'oom-kill': 'Out of memory',
+  saturation: 'Full',
+  neighbour: 'Beside it',
+  callee: 'What it calls',
+  error: 'New error',
+  'log-pattern': 'New log pattern',
+};
+
+/** Where the page shows what an address of the API is of. */
+const places: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
+  [/^\/api\/services\/([^/]+)\/deployments$/, (service) => toArea('/services', { service })],
+  [/^\/api\/logs\/patterns\/([^/]+)$/, (shown) => toArea('/logs', { view: 'patterns', shown })],
+  [/^\/api\/logs\/([^/]+)$/, (record) => toArea('/logs', { record })],
+  [/^\/api\/errors\/([^/]+)$/, (error) => toArea('/errors', { error })],
+  [/^\/api\/infrastructure\/hosts\/([^/]+)$/, (open) => toArea('/infrastructure', { open })],
+];
+
+const placeOf = (link: string): string | undefined => {
+  for (const [of, to] of places) {
+    const [, id] = of.exec(link) ?? [];
+    if (id !== undefined) return to(decodeURIComponent(id));
+  }
+  return undefined;
+};
+
+const Title = ({ of: { title, link } }: { readonly of: Cause }) => {
+  const to = placeOf(link);
+  if (to !== undefined) return <Link to={to}>{shownText(title)}</Link>;
+  return /^https?:\/\//i.test(link) ? (
+    <a href={link} rel="noreferrer">
+      {shownText(title)}
+    </a>
+  ) : (
+    <b>{shownText(title)}</b>
+  );
+};
+
+const Reasons = ({ title, of }: { readonly title: string; readonly of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <p>
+      {title}: {shownText(of.join('; '))}.
+    </p>
+  );
+
+const One = ({ of }: { readonly of: Cause }) => (
+  <li>
+    {kinds[of.kind]} at <bdi>{shownText(of.at)}</bdi>, {shownMoment(of.begin).slice(0, 19)}: <Title of={of} />{' '}
+    <span class="soft">({Math.round(100 * of.score)} of 100)</span>
+    <Reasons title="For it" of={of.evidence} />
+    <Reasons title="Against it" of={of.against} />
+    {of.path.length < 2 ? null : <p class="soft">By the calls {shownText(of.path.join(' → '))}</p>}
+  </li>
+);
+
+const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found }) => (
+  <>
+    {symptom.worse.length === 0 ? null : (
+      <p>
+        Worse at {shownText(symptom.services.join(', '))} since {shownMoment(symptom.begin).slice(0, 19)}:{' '}
+        {shownText(symptom.worse.join('; '))}.
+      </p>
+    )}
+    {causes.length > 0 ? (
+      <ol>
+        {causes.map((cause, index) => (
+          // Several of a kind may be at one place.
+          <One key={index} of={cause} />
+        ))}
+      </ol>
+    ) : (
+      <p role="status">No cause is claimed: {shownText(reason ?? '')}.</p>
+    )}
+    {others.length === 0 ? null : (
+      <details>
+        <summary>What else happened: {others.length}</summary>
+        <ul>
+          {others.map((cause, index) => (
+            // As above.
+            <One key={index} of={cause} />
+          ))}
+        </ul>
+      </details>
+    )}
+  </>
+);
+
+export const Causes = ({ of }: { readonly of: Symptom }) => {
+  const [asked] = useState(() => new Question(causeCall));
+  useEffect(() => () => asked.clear(), [JSON.stringify(of)]);
+  if (!may(causeCall)) return null;
+  const { answer, error, isAsking } = asked.standing.value;
+  return (
+    <section aria-label="Cause">
+      <h3>Cause</h3>
+      <p class="act">
+        <button
+          type="button"
+          class="plain"
+          disabled={isAsking}
+          onClick={() => asked.ask({ body: { ...of, ...projectScope.peek() } })}
+        >
+          Look for the cause
+        </button>
+      </p>
+      <Problem error={error} />
+      {answer === undefined ? null : <Shown of={answer} />}
+      {answer === undefined && !isAsking ? null : <Freshness of={asked.standing.value} />}
+    </section>
+  );
+};
