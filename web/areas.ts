@@ -12,6 +12,7 @@ import type { listLogs } from '../api/groups/logs/list.ts';
 import type { listMetrics } from '../api/groups/metrics/list.ts';
 import type { listFlows } from '../api/groups/network/flows.ts';
 import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
+import type { listEvents } from '../api/groups/overview/events.ts';
 import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
@@ -61,6 +62,12 @@ export const areaGroups: readonly AreaGroup[] = [
         title: 'Checks',
         asks: listOf<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
+      },
+      {
+        path: '/events',
+        title: 'Events',
+        asks: callOf<typeof listEvents>('GET', '/api/events'),
+        load: async () => (await import('./areas/events/events.tsx')).Events,
       },
     ],
   },

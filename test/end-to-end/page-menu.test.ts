@@ -33,7 +33,7 @@ declare('areas stand in named groups beside what is shown, and one that the plan
     'Services: The plan of this organization does not include services.',
     ...['Errors', 'Alerts'],
     'Anomalies: The plan of this organization does not include anomalies.',
-    ...['Objectives', 'Checks'],
+    ...['Objectives', 'Checks', 'Events'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
   t.is(await menu.getByRole('button').count(), 0);

@@ -425,6 +425,40 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   t.deepEqual(tab.complaints, []);
 });
 
+declare('what happened is listed with changes of configuration, and an event of one’s own is added', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/events', 'editor@a.example');
+  await harness.ask('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
+  const { items } = (await harness.ask('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
+  t.true(items.length > 0);
+  await page.getByLabel('Show').selectOption('config');
+  await page.waitForURL('**kinds=config*');
+  const rows = page.locator('.list tbody tr');
+  await rows.nth(items.length - 1).waitFor();
+  t.deepEqual(
+    await rows.locator('td:first-child').allTextContents(),
+    items.map(({ title }: { title: string }) => title),
+  );
+  await rows.first().getByRole('button').click();
+  const beside = page.getByRole('complementary', { name: 'Event' });
+  await beside.getByText('change of configuration').waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await page.getByRole('button', { name: 'Add an event' }).click();
+  await beside.getByLabel('Title').fill('Sale <b>begins</b>');
+  await beside.getByLabel('Link').fill('javascript:alert(1)');
+  await beside.getByLabel('Tags, one a line').fill('team=shop');
+  await beside.getByRole('button', { name: 'Add the event' }).click();
+  await problemAt(page, 'Link').waitFor();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await beside.getByLabel('Link').fill('https://shop.example/sale');
+  await beside.getByRole('button', { name: 'Add the event' }).click();
+  await beside.waitFor({ state: 'detached' });
+  const [kept] = (await harness.ask('GET', '/api/audit?action=event.create&limit=1', { as: 'auditor' })).body.items;
+  t.is(kept.resource.name, 'Sale <b>begins</b>');
+  t.deepEqual(tab.complaints, []);
+});
+
 declare('somebody changes their password, sets up a second factor, and ends a session elsewhere', async (t) => {
   const [tab, elsewhere] = [await chromium.open(), await chromium.open()];
   const { page } = tab;

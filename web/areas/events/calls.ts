@@ -1,0 +1,12 @@
+/** What the area of events asks and changes. */
+import type { addEvent } from '../../../api/groups/overview/add-event.ts';
+import type { listEvents } from '../../../api/groups/overview/events.ts';
+import { type Answered, callOf, type Sent } from '../../client/call.ts';
+
+export const eventsCall = callOf<typeof listEvents>('GET', '/api/events');
+export const addCall = callOf<typeof addEvent>('POST', '/api/events');
+
+export type Event = Answered<typeof listEvents>['items'][number];
+export type WrittenEvent = NonNullable<Sent<typeof addEvent>['body']>;
+
+export const severities: readonly Event['severity'][] = ['info', 'warning', 'error', 'critical'];

@@ -1,0 +1,104 @@
+/** A form that adds an event of people's own: a campaign that began, a switch that was turned. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Field } from '../../editors/field.tsx';
+import { TextInput } from '../../editors/inputs.tsx';
+import { linesIn } from '../../editors/lines.ts';
+import { change } from '../../frame/address.ts';
+import { projectId } from '../../frame/project.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { addCall, type Event, severities, type WrittenEvent } from './calls.ts';
+
+/** `team=shop`, one a line. */
+const tagsIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    linesIn(text).map((line) => {
+      const [name = '', ...value] = line.split('=');
+      return [name.trim(), value.join('=').trim()];
+    }),
+  );
+
+const texts = {
+  title: ['Title', ''],
+  service: ['Service', 'Left empty, it is about none'],
+  environment: ['Environment', ''],
+  link: ['Link', 'https://…, where there is more of it'],
+  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; left empty, now'],
+} as const;
+
+export const EventForm = () => {
+  const [action] = useState(() => new Action(addCall));
+  const [written, setWritten] = useState<Readonly<Record<keyof typeof texts, string>>>({
+    ...{ title: '', service: '', environment: '', link: '', time: '' },
+  });
+  const [text, setText] = useState('');
+  const [tags, setTags] = useState('');
+  const [severity, setSeverity] = useState<Event['severity']>('info');
+  const error = action.error.value;
+  const add = async (): Promise<void> => {
+    const { time, ...fields } = written;
+    const body: WrittenEvent = {
+      ...{ ...fields, text, severity, tags: tagsIn(tags), projectId: projectId.peek() },
+      ...(time === '' ? {} : { time }),
+    };
+    if ((await action.run({ body })) === undefined) return;
+    change({ open: '' });
+    // What is added is read a second or two later.
+    setTimeout(refresh, 2_000);
+  };
+  return (
+    <div class="form">
+      {Object.entries(texts).map(([name, [label, hint]]) => (
+        <TextInput
+          key={name}
+          label={label}
+          most={2048}
+          value={written[name as keyof typeof texts]}
+          problem={error?.at(name)}
+          {...(hint === '' ? {} : { hint })}
+          onChange={(value) => setWritten((now) => ({ ...now, [name]: value }))}
+        />
+      ))}
+      <Field label="Text" problem={error?.at('text')}>
+        <textarea
+          rows={3}
+          maxLength={8192}
+          value={text}
+          aria-invalid={error?.at('text') !== undefined}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </Field>
+      <Field label="Tags, one a line" problem={error?.at('tags')} hint="team=shop">
+        <textarea
+          rows={2}
+          value={tags}
+          spellcheck={false}
+          aria-invalid={error?.at('tags') !== undefined}
+          onInput={({ currentTarget }) => setTags(currentTarget.value)}
+        />
+      </Field>
+      <label>
+        Severity{' '}
+        <select
+          value={severity}
+          onChange={({ currentTarget }) =>
+            setSeverity(severities.find((each) => each === currentTarget.value) ?? 'info')
+          }
+        >
+          {severities.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
+          Add the event
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,115 @@
+/** What happened: deployments, changes, what alerts, anomalies, incidents and signals tell, and what people add. */
+import { change, toArea } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { Link } from '../../frame/link.tsx';
+import { may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { JsonTree } from '../../lists/json-tree.tsx';
+import { listed } from '../../lists/listed.tsx';
+import { addCall, type Event, eventsCall } from './calls.ts';
+
+const EventForm = later(async () => (await import('./event-form.tsx')).EventForm);
+
+const kinds: Readonly<Record<Event['kind'], string>> = {
+  deployment: 'deployment',
+  alert: 'alert',
+  anomaly: 'anomaly',
+  incident: 'incident',
+  check: 'check',
+  signal: 'signal',
+  config: 'change of configuration',
+  file: 'change of a file',
+  custom: 'added by somebody',
+};
+
+const keyOf = ({ kind, id }: Event): string => `${kind} ${id}`;
+
+const Told = ({ of }: { readonly of: Event }) => {
+  const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = of;
+  return (
+    <>
+      <p>{shownText(text, { lines: true })}</p>
+      <Fields
+        values={{
+          ...{ time: shownMoment(time), what: kinds[kind], severity, service, environment, project: projectId },
+          ...{ by: `${actor.type} ${actor.id}`, ...tags },
+        }}
+      />
+      <ul class="links">
+        {service === '' ? null : (
+          <li>
+            <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+          </li>
+        )}
+        {/^https?:\/\//i.test(link) ? (
+          <li>
+            <a href={link} rel="noreferrer">
+              {shownText(link)}
+            </a>
+          </li>
+        ) : null}
+      </ul>
+      {Object.keys(details).length === 0 ? null : (
+        <>
+          <h3>More of it</h3>
+          <JsonTree of={details} />
+        </>
+      )}
+    </>
+  );
+};
+
+const Open = ({
+  id,
+  item,
+  onClose,
+}: {
+  readonly id: string;
+  readonly item: Event | undefined;
+  readonly onClose: () => void;
+}) => (
+  <Beside label="Event" title={id === 'new' ? 'A new event' : (item?.title ?? 'Event')} onClose={onClose}>
+    {id === 'new' && may(addCall) ? (
+      <EventForm />
+    ) : item === undefined ? (
+      <p>This event is not on the pages that were read.</p>
+    ) : (
+      <Told of={item} />
+    )}
+  </Beside>
+);
+
+const List = listed({
+  title: 'Events',
+  call: eventsCall,
+  isRanged: true,
+  choices: [{ name: 'kinds', label: 'Show', options: [['', 'everything'], ...Object.entries(kinds)] }],
+  filters: ['service'],
+  nothing: 'Nothing happened in this range.',
+  keyOf,
+  Tools: () =>
+    may(addCall) ? (
+      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+        Add an event
+      </button>
+    ) : null,
+  columns: {
+    Event: ({ title }) => title,
+    Time: ({ time }) => shownMoment(time).slice(0, 19),
+    Kind: ({ kind }) => kinds[kind],
+    Severity: ({ severity }) => (
+      <span class={severity === 'error' || severity === 'critical' ? 'text-error' : ''}>{severity}</span>
+    ),
+    Service: ({ service }) => service,
+  },
+  Open,
+});
+
+export const Events = () => (
+  <div class="logs">
+    <h1 class="sr-only">Events</h1>
+    <List />
+  </div>
+);
