@@ -1,14 +1,20 @@
-/** What is done with the whole audit log: its chain is verified, and it is taken away as a file. */
+/** What is done with the whole audit log: it is narrowed, its chain is verified, and it is taken away as a file. */
 import { useState } from 'preact/hooks';
 import type { verifyEvidence } from '../../../api/groups/audit/evidence.ts';
+import type { listAuditActions, listAuditResourceTypes } from '../../../api/groups/audit/records.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, asQuery, callOf } from '../../client/call.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 
 const verifyCall = callOf<typeof verifyEvidence>('GET', '/api/evidence/verify');
+
+const actionsCall = callOf<typeof listAuditActions>('GET', '/api/audit/actions');
+const typesCall = callOf<typeof listAuditResourceTypes>('GET', '/api/audit/resource-types');
 
 const number = new Intl.NumberFormat('en');
 
@@ -21,13 +27,45 @@ const Verdict = ({ of: { valid, firstBreak, records } }: { readonly of: Answered
     </b>
   );
 
+/** Shows records of one name alone. */
+const Only = ({
+  label,
+  name,
+  of = [],
+}: {
+  readonly label: string;
+  readonly name: string;
+  readonly of: readonly string[] | undefined;
+}) => {
+  return (
+    <label>
+      {label}{' '}
+      <select
+        value={inAddress(name)}
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.value, open: '' })}
+      >
+        <option value="">all</option>
+        {of.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
 export const AuditTools = () => {
   const [action] = useState(() => new Action(verifyCall));
+  const actions = useAsked(actionsCall, {});
+  const types = useAsked(typesCall, {});
   const [found, setFound] = useState<Answered<typeof verifyEvidence>>();
   if (!may(verifyCall)) return null;
   const verify = async (): Promise<void> => setFound(await action.run({}));
   return (
     <>
+      <Only label="Action" name="action" of={actions.answer?.items} />
+      <Only label="About" name="resourceType" of={types.answer?.items} />
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void verify()}>
         Verify the whole log
       </button>
@@ -36,6 +74,9 @@ export const AuditTools = () => {
       </a>
       <a href="/api/audit/export?format=evidence" download={true}>
         Export the chain as evidence
+      </a>
+      <a href="/api/evidence/head" download="signed-head.json">
+        Take its signed head
       </a>
       <span role="status">{found === undefined ? null : <Verdict of={found} />}</span>
       <Problem error={action.error.value} />

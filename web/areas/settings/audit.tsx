@@ -27,6 +27,13 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
               ...{ what: `${answer.resource.type} ${answer.resource.id}`, request: answer.requestId },
             }}
           />
+          <ul class="links">
+            <li>
+              <a href={`/api/evidence/proofs/${encodeURIComponent(id)}`} download={`proof-of-${answer.sequence}.json`}>
+                Take the proof that it is in the chain
+              </a>
+            </li>
+          </ul>
           <table class="figures texts">
             <Heads columns={['Field', 'Before', 'After']} />
             <tbody>
