@@ -1,17 +1,21 @@
-/** The organization: its name, zone of time, and how long records are kept. */
+/** The organization: its name, zone of time, how long records are kept, and closing it. */
 import { useState } from 'preact/hooks';
-import type { getAccount, patchAccount } from '../../../api/groups/users/account.ts';
+import type { closeAccount, getAccount, patchAccount } from '../../../api/groups/users/account.ts';
 import type { getRetention, putRetention } from '../../../api/groups/users/retention.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
+import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
+import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Account = Answered<typeof getAccount>;
 type Retention = Answered<typeof getRetention>;
+const closeCall = callOf<typeof closeAccount>('DELETE', '/api/account');
 const signals = ['logs', 'metrics', 'traces'] as const;
 
 const Name = ({ account }: { readonly account: Account }) => {
@@ -63,6 +67,37 @@ const Kept = ({ retention }: { readonly retention: Retention }) => {
   );
 };
 
+/** Confirmed by its name, and nobody gets in from then on. */
+const Close = () => {
+  const [action] = useState(() => new Action(closeCall));
+  const [closed, setClosed] = useState<Answered<typeof closeAccount>>();
+  if (!may(closeCall)) return null;
+  const atName = action.error.value?.of('name');
+  const close = async (form: HTMLFormElement): Promise<void> =>
+    setClosed(await action.run({ body: { name: String(new FormData(form).get('confirmation')) } }));
+  if (closed !== undefined)
+    return (
+      <p role="status">
+        It is closed. Its operator can open it again until {shownMoment(closed.eraseAt).slice(0, 16)}; then everything
+        in it is erased. <a href="/login">Sign in elsewhere</a>
+      </p>
+    );
+  return (
+    <>
+      <h2>Close it</h2>
+      <p>
+        Only an owner can. Everybody loses access at once. For 30 days the operator of this installation can open it
+        again, then everything in it is erased.
+      </p>
+      <ActionForm action={action} label="Close the organization" onSubmit={close}>
+        <Field label="Its whole name, so that it is meant" problem={atName}>
+          <input name="confirmation" required={true} maxLength={256} autocomplete="off" spellcheck={false} />
+        </Field>
+      </ActionForm>
+    </>
+  );
+};
+
 export const Organization = () => {
   const known = useAsked(callOf<typeof getAccount>('GET', '/api/account'), {});
   const kept = useAsked(callOf<typeof getRetention>('GET', '/api/account/retention'), {});
@@ -74,6 +109,7 @@ export const Organization = () => {
       <h2>How long records are kept</h2>
       <Problem error={kept.error} />
       {kept.answer === undefined ? null : <Kept key={JSON.stringify(kept.answer)} retention={kept.answer} />}
+      <Close />
     </Scrolled>
   );
 };

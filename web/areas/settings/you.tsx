@@ -1,4 +1,4 @@
-/** How somebody signs in: their password, a second factor, and where they are signed in. */
+/** How somebody signs in: their password, a second factor, where they are signed in, and their organizations. */
 import { useState } from 'preact/hooks';
 import type {
   confirmMultiFactor,
@@ -18,6 +18,7 @@ import { shownMoment } from '../../frame/shown-time.ts';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Organizations } from './organizations.tsx';
 
 const passwordCall = callOf<typeof changePassword>('POST', '/auth/change-password');
 const enrollCall = callOf<typeof enrollMultiFactor>('POST', '/auth/mfa/enroll');
@@ -197,6 +198,7 @@ export const You = () => {
         <h2>Where you are signed in</h2>
         <Problem error={standing.error} />
         <Sessions items={standing.answer?.items ?? []} />
+        <Organizations />
       </Scrolled>
       <Freshness of={standing} />
     </>

@@ -1,0 +1,63 @@
+/** The organizations to which somebody belongs, and making another one. */
+import { useState } from 'preact/hooks';
+import type { createOrganization, listOrganizations } from '../../../api/groups/users/organizations.ts';
+import { Action } from '../../client/action.ts';
+import { callOf } from '../../client/call.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { may } from '../../frame/rights.ts';
+import { goTo, openSession } from '../../frame/session.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+
+const listCall = callOf<typeof listOrganizations>('GET', '/api/organizations');
+const createCall = callOf<typeof createOrganization>('POST', '/api/organizations');
+
+const Create = () => {
+  const [action] = useState(() => new Action(createCall));
+  const [said, setSaid] = useState('');
+  const create = async (form: HTMLFormElement): Promise<void> => {
+    setSaid('');
+    const made = await action.run({ body: { name: String(new FormData(form).get('organization')) } });
+    if (made === undefined) return;
+    form.reset();
+    setSaid('It was made, and you are its owner.');
+    // The menu of the account lists it, too.
+    openSession();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Make another organization" onSubmit={create} said={said}>
+      <label>
+        Its name <input name="organization" required={true} maxLength={256} autocomplete="off" />
+      </label>
+    </ActionForm>
+  );
+};
+
+export const Organizations = () => {
+  const { answer, error } = useAsked(listCall, {});
+  return (
+    <>
+      <h2>Your organizations</h2>
+      <Problem error={error} />
+      <ul class="organizations">
+        {answer?.items.map(({ id, name, role, current, createdAt }) => (
+          <li key={id}>
+            <bdi>{shownText(name)}</bdi>, as {role}, since {shownMoment(createdAt).slice(0, 10)}:{' '}
+            {current ? (
+              <b>this one</b>
+            ) : (
+              <button type="button" class="plain" onClick={() => void goTo(id)}>
+                Go there<span class="sr-only">: {shownText(name)}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {may(createCall) ? <Create /> : null}
+    </>
+  );
+};
