@@ -104,6 +104,20 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   await page.getByText(/The key is shown this once: oiq_lk_/).waitFor();
   await page.getByRole('button', { name: 'Shop <b>key</b>' }).click();
   const beside = page.getByRole('complementary', { name: 'Key' });
+  await beside.getByText('Change it').click();
+  await beside.getByLabel('Name of the key').fill('Till <b>key</b>');
+  await beside.getByLabel('traces').uncheck();
+  await beside.getByLabel('From these networks, one a line').fill('10.0.0.0/8\nnowhere');
+  await beside.getByLabel('Requests a second').fill('7');
+  await beside.getByRole('button', { name: 'Save the key' }).click();
+  await problemAt(page, 'From these networks').waitFor();
+  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  await beside.getByLabel('From these networks, one a line').fill('10.0.0.0/8');
+  await beside.getByRole('button', { name: 'Save the key' }).click();
+  await beside.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
+  t.like((await harness.ask('GET', '/api/license-keys')).body.items[0], {
+    ...{ name: 'Till <b>key</b>', signals: ['logs', 'metrics'], allowedCidrs: ['10.0.0.0/8'], requestsPerSecond: 7 },
+  });
   await beside.getByRole('button', { name: 'Rotate' }).click();
   await beside.getByText(/The key is shown this once/).waitFor();
   await beside.getByRole('button', { name: 'Revoke' }).click();
@@ -196,7 +210,15 @@ declare('people, invitations, service accounts with their tokens, and the organi
     .getByRole('row', { name: /auditor@a.example/ })
     .getByRole('button')
     .click();
-  await page.getByRole('complementary', { name: 'Person' }).getByLabel('Role').selectOption('viewer');
+  await page.getByText('What each role may do').click();
+  const { items: roles } = (await harness.ask('GET', '/api/roles', { as: 'admin' })).body;
+  for (const { summary } of roles) await page.getByText(`${summary}.`, { exact: true }).waitFor();
+  const role = page.getByRole('complementary', { name: 'Person' }).getByLabel('Role');
+  t.deepEqual(
+    (await role.getByRole('option').allTextContents()).toSorted(),
+    roles.flatMap(({ id, grantable }: { id: string; grantable: boolean }) => (grantable ? [id] : [])).toSorted(),
+  );
+  await role.selectOption('viewer');
   await page.getByRole('row', { name: /auditor@a.example viewer/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/settings/invitations`);
@@ -209,8 +231,19 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await page.getByRole('button', { name: 'Create a service account' }).click();
   await page.getByRole('button', { name: 'Pipeline' }).click();
   const account = page.getByRole('complementary', { name: 'Service account' });
-  await account.getByLabel('For').fill('deployments');
-  await account.getByLabel('Scopes').fill('logs:read');
+  await account.getByText('Change it').click();
+  await account.getByLabel('What it is for').fill('Brings out <i>versions</i>');
+  await account.getByLabel('Its role').selectOption('editor');
+  await account.getByRole('button', { name: 'Save the account' }).click();
+  await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
+  t.like((await harness.ask('GET', '/api/service-accounts')).body.items[0], {
+    ...{ role: 'editor', description: 'Brings out <i>versions</i>' },
+  });
+  await account.getByText('Which scopes there are').click();
+  const { items: scopes } = (await harness.ask('GET', '/api/scopes')).body;
+  await account.getByRole('region', { name: 'All scopes' }).getByText(scopes[0].scope, { exact: true }).waitFor();
+  await account.getByLabel('For', { exact: true }).fill('deployments');
+  await account.getByRole('textbox', { name: 'Scopes' }).fill('logs:read');
   await account.getByRole('button', { name: 'Make a token' }).click();
   await account.getByText(/The token is shown this once: oiq_sa_/).waitFor();
   await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
@@ -344,6 +377,9 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
   const { items } = (await harness.ask('GET', '/api/audit?limit=1')).body;
+  t.is(await page.getByLabel('Action').inputValue(), 'quota.set');
+  await page.getByLabel('About').selectOption('quota');
+  await page.getByRole('button', { name: /resourceType: quota/ }).click();
   await page.getByRole('button', { name: /action: quota.set/ }).click();
   await page
     .getByRole('row', { name: new RegExp(items[0].action) })
@@ -351,6 +387,14 @@ declare('the audit log tells who changed what, and somebody who only looks does 
     .getByRole('button')
     .click();
   await page.getByRole('complementary', { name: 'Audit record' }).getByText(items[0].resource.id).first().waitFor();
+  for (const [name, part] of [
+    ['Take the proof that it is in the chain', 'recordId'],
+    ['Take its signed head', 'publicKey'],
+  ] as const) {
+    const proof = page.waitForEvent('download');
+    await page.getByRole('link', { name }).click();
+    t.truthy(JSON.parse(readFileSync(await (await proof).path(), 'utf8'))[part], name);
+  }
   await page.getByRole('button', { name: 'Verify the whole log' }).click();
   await page.getByText(/^All \d+ records are as they were written\.$/).waitFor();
   const taken = page.waitForEvent('download');
@@ -454,7 +498,7 @@ declare('what happened is listed with changes of configuration, and an event of 
   await beside.getByLabel('Link').fill('https://shop.example/sale');
   await beside.getByRole('button', { name: 'Add the event' }).click();
   await beside.waitFor({ state: 'detached' });
-  const [kept] = (await harness.ask('GET', '/api/audit?action=event.create&limit=1', { as: 'auditor' })).body.items;
+  const [kept] = (await harness.ask('GET', '/api/audit?action=event.create&limit=1')).body.items;
   t.is(kept.resource.name, 'Sale <b>begins</b>');
   t.deepEqual(tab.complaints, []);
 });
@@ -476,6 +520,12 @@ declare('somebody changes their password, sets up a second factor, and ends a se
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByLabel('Its name').fill('Second <b>shop</b>');
+  await page.getByRole('button', { name: 'Make another organization' }).click();
+  const others = page.locator('main .organizations > li');
+  await others.nth(1).waitFor();
+  t.deepEqual(await others.locator('bdi').allTextContents(), ['Organization a', 'Second <b>shop</b>']);
+  await page.locator('#place option', { hasText: 'Second <b>shop</b>' }).waitFor({ state: 'attached' });
   await rows.getByRole('button', { name: /^End it/ }).click();
   await rows.nth(1).waitFor({ state: 'detached' });
   await elsewhere.page.reload();
@@ -508,4 +558,27 @@ declare('somebody changes their password, sets up a second factor, and ends a se
   await page.keyboard.press('Enter');
   await page.getByText('It is off.').waitFor();
   t.deepEqual(tab.complaints, []);
+});
+
+declare('an organization is closed by an owner who writes its name, and by nobody else', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/settings/organization', 'owner@b.example');
+  const close = async (name: string): Promise<void> => {
+    await page.getByLabel('Its whole name').fill(name);
+    await page.getByRole('button', { name: 'Close the organization' }).click();
+  };
+  await close('Organization');
+  await problemAt(page, 'Its whole name').waitFor();
+  await holdsAsAView(t, tab, 'main h1');
+  const other = await chromium.open();
+  await signedInAt(other, harness.url, '/settings/organization', 'admin@b.example');
+  await other.page.getByLabel('Its whole name').fill('Organization b');
+  await other.page.getByRole('button', { name: 'Close the organization' }).click();
+  await other.page.getByText('only an Owner can close the organization').waitFor();
+  await close('Organization b');
+  await page.getByText(/^It is closed\./).waitFor();
+  await other.page.reload();
+  await other.page.waitForURL('**/login*');
+  t.deepEqual([...tab.complaints, ...other.complaints], []);
 });

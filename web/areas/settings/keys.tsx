@@ -14,6 +14,7 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { KeyForm } from './key-form.tsx';
 
 type Key = ViewOf<typeof licenseKeyResource>;
 
@@ -115,6 +116,7 @@ export const Keys = listed({
       {item === undefined ? null : (
         <>
           <Change of={item} />
+          {item.state === 'revoked' ? null : <KeyForm key={`${item.version}`} of={item} />}
           <Fields
             values={{
               ...{

@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import type { invite, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
 import type { listUsers } from '../../../api/groups/users/list-users.ts';
 import type { patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
+import type { listRoles } from '../../../api/groups/users/roles.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { useAsked } from '../../frame/asked.ts';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
@@ -14,28 +16,51 @@ import { listed } from '../../lists/listed.tsx';
 
 type Member = Answered<typeof listUsers>['items'][number];
 type Role = Member['role'];
-const roles: readonly Role[] = ['viewer', 'auditor', 'editor', 'admin', 'owner'] as readonly Role[];
 
+const rolesCall = callOf<typeof listRoles>('GET', '/api/roles');
+
+/** Those that this person may give, and the one that is given. */
 const Roles = ({
   name,
   value,
   onChange,
 }: {
   readonly name: string;
-  readonly value: string;
+  readonly value: Role;
   readonly onChange?: (role: Role) => void;
-}) => (
-  <label>
-    Role{' '}
-    <select name={name} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value as Role)}>
-      {roles.map((role) => (
-        <option key={role} value={role}>
-          {role}
-        </option>
-      ))}
-    </select>
-  </label>
-);
+}) => {
+  const { answer } = useAsked(rolesCall, {});
+  const roles = answer?.items.filter(({ id, grantable }) => grantable || id === value).map(({ id }) => id) ?? [value];
+  return (
+    <label>
+      Role{' '}
+      <select name={name} value={value} onChange={({ currentTarget }) => onChange?.(currentTarget.value as Role)}>
+        {roles.map((role) => (
+          <option key={role} value={role}>
+            {role}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+const AllRoles = () => {
+  const { answer } = useAsked(rolesCall, {});
+  return (
+    <details>
+      <summary>What each role may do</summary>
+      <dl>
+        {answer?.items.map(({ id, summary }) => (
+          <div key={id}>
+            <dt>{id}</dt>
+            <dd>{summary}.</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+};
 
 const Change = ({ member }: { readonly member: Member }) => {
   const [changing] = useState(() => new Action(callOf<typeof patchUser>('PATCH', '/api/users/{id}')));
@@ -76,6 +101,7 @@ export const People = listed({
   title: 'People',
   call: callOf<Filtered<typeof listUsers>>('GET', '/api/users'),
   search: 'part of a name or address',
+  Tools: AllRoles,
   nothing: 'There are no such people.',
   keyOf: ({ id }) => id,
   columns: {
@@ -120,7 +146,7 @@ const Invite = () => {
       <label>
         Address <input name="email" type="email" required={true} maxLength={320} autocomplete="off" />
       </label>
-      <Roles name="role" value="viewer" />
+      <Roles name="role" value={'viewer' as Role} />
     </ActionForm>
   );
 };

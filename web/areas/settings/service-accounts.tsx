@@ -13,14 +13,8 @@ import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { Beside } from '../../lists/beside.tsx';
 import { listed } from '../../lists/listed.tsx';
+import { type Account, AccountForm, roles, Scopes } from './account-form.tsx';
 
-/** The resource declares no view: what is stored is what is shown. */
-interface Account {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly createdAt: string;
-}
 type Listed = Filtered<
   Declared & { readonly method: 'GET'; readonly response: z.ZodType<{ readonly items: readonly Account[] }> }
 >;
@@ -44,9 +38,11 @@ const Create = () => {
       <label>
         Role{' '}
         <select name="role">
-          <option value="viewer">viewer</option>
-          <option value="editor">editor</option>
-          <option value="admin">admin</option>
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {role}
+            </option>
+          ))}
         </select>
       </label>
     </ActionForm>
@@ -135,7 +131,9 @@ const OpenAccount = ({
   return (
     <Beside label="Service account" title={item?.name ?? id} onClose={onClose}>
       <Problem error={error ?? removing.error.value} />
+      {item === undefined ? null : <AccountForm key={`${item.version}`} of={item} />}
       <NewToken id={id} />
+      <Scopes />
       <h3>Tokens</h3>
       <ul class="links column">
         {answer?.items.map((token) => (
@@ -164,6 +162,7 @@ export const ServiceAccounts = listed({
   columns: {
     Name: ({ name }) => name,
     Role: ({ role }) => role,
+    State: ({ disabled }) => (disabled ? <span class="text-error">its tokens are refused</span> : 'active'),
     Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Open: OpenAccount,

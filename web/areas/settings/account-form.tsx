@@ -1,0 +1,116 @@
+/** Changes a service account: its name, what it is for, its role, and whether its tokens work. */
+import { useState } from 'preact/hooks';
+import type { serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
+import type { listScopes } from '../../../api/groups/service-accounts/tokens.ts';
+import type { ServiceAccount } from '../../../schemas/resources/service-account.ts';
+import { Action } from '../../client/action.ts';
+import { callOf, changeOf } from '../../client/call.ts';
+import { Field } from '../../editors/field.tsx';
+import { TextInput } from '../../editors/inputs.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { Scrolled } from '../../lists/scrolled.tsx';
+
+/** The resource declares no view: what is stored is what is shown. */
+export interface Account extends ServiceAccount {
+  readonly id: string;
+  readonly version: number;
+  readonly createdAt: string;
+}
+
+export const roles: readonly Account['role'][] = ['viewer', 'editor', 'admin', 'auditor'];
+
+const changeCall = changeOf<typeof serviceAccountResource, ServiceAccount>('/api/service-accounts/{id}');
+const scopesCall = callOf<typeof listScopes>('GET', '/api/scopes');
+
+export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: Account }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const { name, description, role, disabled } = before;
+  const [written, setWritten] = useState<ServiceAccount>({ name, description, role, disabled });
+  const set = (fields: Partial<ServiceAccount>): void => setWritten((now) => ({ ...now, ...fields }));
+  const error = action.error.value;
+  const save = async (): Promise<void> => {
+    if ((await action.run({ params: { id }, body: written, ifMatch: version })) !== undefined) refresh();
+  };
+  return (
+    <details>
+      <summary>Change it</summary>
+      <div class="form">
+        <TextInput
+          label="Its name"
+          value={written.name}
+          problem={error?.at('name')}
+          onChange={(text) => set({ name: text })}
+        />
+        <TextInput
+          label="What it is for"
+          most={1024}
+          value={written.description}
+          problem={error?.at('description')}
+          onChange={(text) => set({ description: text })}
+        />
+        <Field label="Its role" problem={error?.at('role')}>
+          <select
+            value={written.role}
+            onChange={({ currentTarget }) =>
+              set({ role: roles.find((each) => each === currentTarget.value) ?? written.role })
+            }
+          >
+            {roles.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={written.disabled}
+            onChange={({ currentTarget }) => set({ disabled: currentTarget.checked })}
+          />{' '}
+          Its tokens are refused
+        </label>
+        <div class="act">
+          <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+            Save the account
+          </button>
+          <Problem error={error} />
+        </div>
+      </div>
+    </details>
+  );
+};
+
+const Listed = () => {
+  const { answer, error } = useAsked(scopesCall, {});
+  return (
+    <>
+      <Problem error={error} />
+      <Scrolled class="numbers" label="All scopes">
+        <dl>
+          {answer?.items.map(({ scope, operations }) => (
+            <div key={scope}>
+              <dt>
+                <code>{scope}</code>
+              </dt>
+              <dd>{operations.join(', ')}</dd>
+            </div>
+          ))}
+        </dl>
+      </Scrolled>
+    </>
+  );
+};
+
+/** Asked for when somebody looks. */
+export const Scopes = () => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Which scopes there are</summary>
+      {isOpen ? <Listed /> : null}
+    </details>
+  );
+};

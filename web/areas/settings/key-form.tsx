@@ -1,0 +1,94 @@
+/** Changes what a license key may send, from where, how fast and how long. */
+import { useState } from 'preact/hooks';
+import type { z } from 'zod';
+import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
+import type { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
+import { Action } from '../../client/action.ts';
+import { changeOf, type ViewOf } from '../../client/call.ts';
+import { Field, Wrong } from '../../editors/field.tsx';
+import { NumberInput, TextInput } from '../../editors/inputs.tsx';
+import { linesIn } from '../../editors/lines.ts';
+import { may } from '../../frame/rights.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+
+type Key = ViewOf<typeof licenseKeyResource>;
+type Written = Required<z.input<typeof LicenseKeyFields>>;
+
+const changeCall = changeOf<typeof licenseKeyResource, Written>('/api/license-keys/{id}');
+const signals = ['logs', 'metrics', 'traces'] as const;
+
+export const KeyForm = ({ of }: { readonly of: Key }) => {
+  const [action] = useState(() => new Action(changeCall));
+  const [name, setName] = useState(of.name);
+  const [sent, setSent] = useState(of.signals ?? [...signals]);
+  const [networks, setNetworks] = useState((of.allowedCidrs ?? []).join('\n'));
+  const [perSecond, setPerSecond] = useState(of.requestsPerSecond ?? null);
+  const [until, setUntil] = useState(of.expiresAt ?? '');
+  const error = action.error.value;
+  if (!may(changeCall)) return null;
+  const save = async (): Promise<void> => {
+    const body: Written = {
+      ...{ name, signals: sent, allowedCidrs: linesIn(networks), requestsPerSecond: perSecond },
+      expiresAt: until.trim() === '' ? null : until.trim(),
+    };
+    if ((await action.run({ params: { id: of.id }, body, ifMatch: of.version })) !== undefined) refresh();
+  };
+  return (
+    <details>
+      <summary>Change it</summary>
+      <div class="form">
+        <TextInput label="Name of the key" value={name} problem={error?.at('name')} onChange={setName} />
+        <fieldset>
+          <legend>It may send</legend>
+          {signals.map((signal) => (
+            <label class="choice" key={signal}>
+              <input
+                type="checkbox"
+                checked={sent.includes(signal)}
+                onChange={({ currentTarget: { checked } }) =>
+                  setSent([...sent.filter((each) => each !== signal), ...(checked ? [signal] : [])])
+                }
+              />{' '}
+              {signal}
+            </label>
+          ))}
+          <Wrong message={error?.at('signals')} />
+        </fieldset>
+        <Field
+          label="From these networks, one a line"
+          problem={error?.at('allowedCidrs')}
+          hint="Such as 10.0.0.0/8; left empty, from anywhere"
+        >
+          <textarea
+            rows={3}
+            value={networks}
+            spellcheck={false}
+            aria-invalid={error?.at('allowedCidrs') !== undefined}
+            onInput={({ currentTarget }) => setNetworks(currentTarget.value)}
+          />
+        </Field>
+        <NumberInput
+          label="Requests a second"
+          value={perSecond}
+          problem={error?.at('requestsPerSecond')}
+          hint="Left empty, as many as the installation allows"
+          onChange={setPerSecond}
+        />
+        <TextInput
+          label="Until"
+          value={until}
+          problem={error?.at('expiresAt')}
+          hint="Such as 2027-01-31T00:00:00Z; left empty, for ever"
+          onChange={setUntil}
+        />
+        <div class="act">
+          <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+            Save the key
+          </button>
+          <Problem error={error} />
+        </div>
+      </div>
+    </details>
+  );
+};
