@@ -208,6 +208,38 @@ declare('a question in plain words shows its query, the reading of each word and
   t.deepEqual(tab.complaints, []);
 });
 
+declare('a metric is forecast within limits, and when it crosses a value is told as the API tells it', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
+  await page.getByText('Forecast', { exact: true }).click();
+  await page.getByLabel('How far').fill('900d');
+  await page.getByRole('button', { name: 'Forecast it' }).click();
+  await page.locator('#ahead-problem', { hasText: /can be forecast/ }).waitFor();
+  await page.getByLabel('How far').fill('1h');
+  await page.getByLabel('From a value each').fill('1m');
+  await page.getByLabel('this value').fill('204800');
+  await page.getByRole('button', { name: 'Forecast it' }).click();
+  const { body } = await harness.ask('POST', '/api/ai/forecast', {
+    body: {
+      ...{ ...range, step: '1m', horizon: '1h', levels: [0.95], until: { above: 204_800 } },
+      query: { kind: 'metric', metric: 'queue.size', overTime: 'avg', across: 'avg', groupBy: ['service'] },
+    },
+  });
+  t.is(body.series.length, 2);
+  for (const { labels, points, until } of body.series) {
+    const one = page.getByRole('region', { name: `service=${JSON.stringify(labels.service)}` }).first();
+    await one.locator('.plot').waitFor();
+    await one.getByText('Numbers', { exact: true }).click();
+    const rows = one.getByRole('row');
+    await rows.nth(points.length).waitFor();
+    t.is(await rows.count(), points.length + 1);
+    const told = (await one.textContent()) ?? '';
+    t.true(told.includes(until.at === null ? until.reason : 'It is above 200 KiBy at'), told);
+  }
+  await holdsAsAView(t, tab, 'main details h2 >> nth=0');
+});
+
 const runbook = `# Full <i>queues</i>
 
 A queue is full when its worker stops. <script>document.title='owned'</script>

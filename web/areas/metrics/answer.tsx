@@ -6,13 +6,17 @@ import { Question } from '../../client/question.ts';
 import { KeepAsking } from '../../editors/kept.tsx';
 import { overTimes } from '../../editors/question.ts';
 import { change } from '../../frame/address.ts';
+import { later } from '../../frame/later.tsx';
+import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { chosen, groupBy, overTime, promql, question } from './asked.ts';
-import { queryCall } from './calls.ts';
+import { forecastCall, queryCall } from './calls.ts';
 import { Exemplars } from './exemplars.tsx';
 import { Promql } from './promql.tsx';
+
+const Forecast = later(async () => (await import('./forecast.tsx')).Forecast);
 
 const asked = new Question(queryCall);
 
@@ -101,6 +105,7 @@ export const Asked = () => {
           {chosen.value === '' || promql.value !== '' ? null : (
             <Exemplars metric={chosen.value} unit={asked.standing.value.answer?.results['a']?.series[0]?.unit ?? ''} />
           )}
+          {may(forecastCall) ? <Forecast question={query} /> : null}
           <Freshness of={{ ...asked.standing.value, answer: asked.standing.value.answer?.results['a'] }} />
         </>
       )}

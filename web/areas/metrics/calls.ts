@@ -1,4 +1,5 @@
 /** What the area of metrics asks. */
+import type { forecastSeries } from '../../../api/groups/ai/forecast.ts';
 import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
 import type { listMetrics } from '../../../api/groups/metrics/list.ts';
 import type { queryMetrics } from '../../../api/groups/metrics/query.ts';
@@ -7,6 +8,8 @@ import { type Answered, callOf, type Sent } from '../../client/call.ts';
 export const metricsCall = callOf<typeof listMetrics>('GET', '/api/metrics');
 export const cardinalityCall = callOf<typeof showCardinality>('GET', '/api/metrics/cardinality');
 export const queryCall = callOf<typeof queryMetrics>('POST', '/api/metrics/query');
+export const forecastCall = callOf<typeof forecastSeries>('POST', '/api/ai/forecast');
 
 export type Metric = Answered<typeof listMetrics>['items'][number];
+export type ForecastSeries = Answered<typeof forecastSeries>['series'][number];
 export type MetricQuestion = NonNullable<Sent<typeof queryMetrics>['body']>['queries'][string];

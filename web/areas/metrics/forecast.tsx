@@ -1,0 +1,193 @@
+/** How the series that are asked go on, within which limits, and when they cross a value. */
+import { useMemo } from 'preact/hooks';
+import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
+import { shownValue } from '../../charts/values.ts';
+import { change, inAddress } from '../../frame/address.ts';
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Freshness, Problem } from '../../frame/standing.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { forecastCall, type MetricQuestion, type ForecastSeries as Series } from './calls.ts';
+
+type Limit = { readonly above: number } | { readonly below: number };
+
+/** More charts are read by nobody. */
+const mostCharts = 6;
+const level = 0.95;
+
+const limitInAddress = (): Limit | undefined => {
+  const value = inAddress('limit');
+  if (value === '' || !Number.isFinite(Number(value))) return undefined;
+  return inAddress('side') === 'below' ? { below: Number(value) } : { above: Number(value) };
+};
+
+const titleOf = ({ name, labels }: Series): string => {
+  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+};
+
+const Crossing = ({
+  of,
+  unit,
+  limit,
+}: {
+  readonly of: Series['until'];
+  readonly unit: string;
+  readonly limit: Limit;
+}) => {
+  if (of === null) return null;
+  const crossed =
+    'above' in limit ? `above ${shownValue(limit.above, unit)}` : `below ${shownValue(limit.below, unit)}`;
+  const likely = of.probability === null ? '' : ` Within this time: ${Math.round(100 * of.probability)} of 100.`;
+  return of.at === null ? (
+    <p>
+      When it is {crossed} is not told: {shownText(of.reason ?? '')}.{likely}
+    </p>
+  ) : (
+    <p>
+      It is {crossed} at {shownMoment(of.at).slice(0, 16)}; in 90 of 100 cases between{' '}
+      {shownMoment(of.low).slice(0, 16) || 'now'} and {shownMoment(of.high).slice(0, 16) || 'later than this'}.{likely}
+    </p>
+  );
+};
+
+const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undefined }) => {
+  const { points, unit, reason, until } = of;
+  const title = titleOf(of);
+  const { steps, series } = useMemo(() => {
+    const line = (name: string, part: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
+      ...{ name, unit, as: 'lines', area: 0, isStacked: false, joinsGaps: false },
+      values: points.map(part),
+      shown: (value) => shownValue(value, unit),
+    });
+    return {
+      steps: points.map(([time]) => time),
+      series: [
+        line('likeliest', ([, value]) => value),
+        line('at most', ([, , [interval]]) => interval?.[1]),
+        line('at least', ([, , [interval]]) => interval?.[0]),
+      ],
+    };
+  }, [points]);
+  const [first, last] = [steps[0], steps.at(-1)];
+  const value = limit === undefined ? undefined : 'above' in limit ? limit.above : limit.below;
+  return (
+    <section aria-label={`Forecast of ${title}`}>
+      <h2>{shownText(title)}</h2>
+      {first === undefined || last === undefined ? (
+        <p role="status">There is no forecast: {shownText(reason ?? '')}.</p>
+      ) : (
+        <OverTime
+          title={`Forecast of ${title}`}
+          {...{ steps, series, from: first, to: last, height: 160, group: 'forecast', legend: true }}
+          bands={[[1, 2, 0]]}
+          {...(value === undefined ? {} : { limits: [[value, 'red']] as const })}
+        />
+      )}
+      {limit === undefined || first === undefined ? null : <Crossing of={until} unit={unit} limit={limit} />}
+    </section>
+  );
+};
+
+const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
+  <form
+    class="toolbar"
+    onSubmit={(event) => {
+      event.preventDefault();
+      const said = new FormData(event.currentTarget);
+      const text = (name: string): string => String(said.get(name)).trim();
+      change({
+        ahead: text('ahead'),
+        each: text('each'),
+        limit: text('limit'),
+        side: text('limit') === '' ? '' : text('side'),
+      });
+    }}
+  >
+    <label>
+      How far{' '}
+      <input
+        key={inAddress('ahead')}
+        name="ahead"
+        required={true}
+        defaultValue={inAddress('ahead') || '1d'}
+        placeholder="1d"
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={problem !== undefined}
+        aria-describedby="ahead-problem"
+      />
+    </label>
+    <label>
+      From a value each{' '}
+      <input
+        key={inAddress('each')}
+        name="each"
+        defaultValue={inAddress('each')}
+        placeholder="1m"
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby="ahead-problem"
+      />
+    </label>
+    <label>
+      Tell when it is{' '}
+      <select name="side" defaultValue={inAddress('side')} key={inAddress('side')}>
+        <option value="above">above</option>
+        <option value="below">below</option>
+      </select>
+    </label>
+    <label>
+      this value{' '}
+      <input
+        key={inAddress('limit')}
+        name="limit"
+        type="number"
+        step="any"
+        defaultValue={inAddress('limit')}
+        autocomplete="off"
+      />
+    </label>
+    <button type="submit">Forecast it</button>
+    <p class="problem-text" id="ahead-problem" role="alert">
+      {problem === undefined ? '' : shownText(problem)}
+    </p>
+  </form>
+);
+
+const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonly ahead: string }) => {
+  const limit = limitInAddress();
+  const standing = useAsked(forecastCall, {
+    body: {
+      ...{ query: question, ...writtenRange.value, horizon: ahead, levels: [level] },
+      ...(limit === undefined ? {} : { until: limit }),
+      ...(inAddress('each') === '' ? {} : { step: inAddress('each') }),
+    },
+  });
+  const { answer, error } = standing;
+  const atHorizon = error?.at('horizon') ?? error?.at('step');
+  return (
+    <>
+      <Ahead problem={atHorizon} />
+      {atHorizon === undefined ? <Problem error={error} /> : null}
+      {answer?.series.length === 0 ? <p role="status">There are no values in this range.</p> : null}
+      {answer?.series.slice(0, mostCharts).map((each) => (
+        <One key={titleOf(each)} of={each} limit={limit} />
+      ))}
+      {(answer?.series.length ?? 0) > mostCharts ? <p class="soft">The first {mostCharts} series.</p> : null}
+      <Freshness of={standing} />
+    </>
+  );
+};
+
+/** How far is in the address; without it, nothing is asked. */
+export const Forecast = ({ question }: { readonly question: MetricQuestion }) => {
+  const ahead = inAddress('ahead');
+  return (
+    <details open={ahead !== ''}>
+      <summary>Forecast</summary>
+      {ahead === '' ? <Ahead problem={undefined} /> : <Drawn question={question} ahead={ahead} />}
+    </details>
+  );
+};
