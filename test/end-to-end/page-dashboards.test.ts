@@ -485,7 +485,17 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
   const { body } = await harness.ask('GET', '/api/templates');
   await page.getByRole('row').nth(body.items.length).waitFor();
   t.is(await page.getByRole('row').count(), body.items.length + 1);
-  await holdsAsAView(t, tab, '.scrolled tbody b >> nth=0');
+  await page.getByRole('button', { name: body.items[0].name, exact: true }).click();
+  const beside = page.getByRole('complementary', { name: 'Template' });
+  const { fits, needs } = (await harness.ask('GET', `/api/templates/${body.items[0].id}`)).body;
+  await beside.getByRole('row').nth(fits.length).waitFor();
+  t.deepEqual(
+    await beside.locator('tbody tr td:last-child').allTextContents(),
+    fits.map(({ lacks }: { lacks: string[] }) => lacks.join('; ') || 'nothing'),
+  );
+  await beside.getByText(needs.signals.join(', '), { exact: true }).waitFor();
+  await beside.getByText('of these still there').waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
   await page
     .getByRole('button', { name: /^Make a dashboard/ })
     .first()

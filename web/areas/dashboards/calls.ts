@@ -20,6 +20,8 @@ import type {
 import type { markTemplate, unmarkTemplate } from '../../../api/groups/templates/favourite.ts';
 import type { instantiateTemplate } from '../../../api/groups/templates/instantiate.ts';
 import type { listTemplates } from '../../../api/groups/templates/list.ts';
+import type { getTemplate } from '../../../api/groups/templates/read.ts';
+import type { getTemplateUsage } from '../../../api/groups/templates/usage.ts';
 import type { DashboardFields, Panel as DeclaredPanel } from '../../../subjects/dashboards/document.ts';
 import { type Answered, callOf, creationOf, type Filtered, removalOf, replacementOf } from '../../client/call.ts';
 
@@ -43,6 +45,8 @@ export const freezeCall = callOf<typeof createDashboardSnapshot>('POST', '/api/d
 export const revokeCall = callOf<typeof revokeDashboardSnapshot>('DELETE', '/api/snapshots/{id}');
 export const sharedCall = callOf<typeof getSharedSnapshot>('GET', '/api/shared-snapshots/{token}');
 export const templatesCall = callOf<typeof listTemplates>('GET', '/api/templates');
+export const templateCall = callOf<typeof getTemplate>('GET', '/api/templates/{id}');
+export const templateUsageCall = callOf<typeof getTemplateUsage>('GET', '/api/templates/usage');
 export const instantiateCall = callOf<typeof instantiateTemplate>('POST', '/api/templates/{id}/instantiate');
 export const markCall = callOf<typeof markTemplate>('PUT', '/api/templates/{id}/favourite');
 export const unmarkCall = callOf<typeof unmarkTemplate>('DELETE', '/api/templates/{id}/favourite');
@@ -57,6 +61,7 @@ export type Panel = DeclaredPanel;
 export type Visual = Panel['visual'];
 export type Section = Document['sections'][number];
 export type Variable = Document['variables'][number];
+export type ShownTemplate = Answered<typeof getTemplate>;
 export type Template = Answered<typeof listTemplates>['items'][number];
 export type Snapshot = Answered<typeof getSharedSnapshot>;
 

@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { change, go, inAddress } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
+import { useEscape } from '../../frame/escape.ts';
+import { later } from '../../frame/later.tsx';
 import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -12,6 +14,10 @@ import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
 import { placeOf } from './list.tsx';
+
+const OpenTemplate = later(async () => (await import('./template.tsx')).OpenTemplate);
+
+const setOpen = (open: string): void => change({ open }, { replace: inAddress('open') !== '' });
 
 const Line = ({ template }: { readonly template: Template }) => {
   const [action] = useState(() => new Action(instantiateCall));
@@ -29,7 +35,9 @@ const Line = ({ template }: { readonly template: Template }) => {
   return (
     <tr>
       <td>
-        <b>{shownText(name)}</b>
+        <button type="button" class="value opens" onClick={() => setOpen(id)}>
+          <bdi>{shownText(name)}</bdi>
+        </button>
         <p class="soft">{shownText(description.split('\n')[0] ?? '')}</p>
       </td>
       <td>{shownText(sentBy.join(', '))}</td>
@@ -55,7 +63,11 @@ const Line = ({ template }: { readonly template: Template }) => {
 
 export const Templates = () => {
   const search = inAddress('search');
+  const open = inAddress('open');
   const standing = useAsked(templatesCall, { query: { search } });
+  useEscape(() => {
+    if (inAddress('open') !== '') setOpen('');
+  });
   const { answer, error } = standing;
   return (
     <>
@@ -68,18 +80,23 @@ export const Templates = () => {
         onSearch={(text) => change({ search: text.trim() })}
       />
       <Problem error={error} />
-      <Scrolled class="scrolled" label="Templates">
-        {answer === undefined ? null : (
-          <table class="figures texts">
-            <Heads columns={['Template', 'Sent by', 'Panels that show something', 'Made here', 'Favourites', 'Use']} />
-            <tbody>
-              {answer.items.map((template) => (
-                <Line key={`${template.id} ${template.isFavourite}`} template={template} />
-              ))}
-            </tbody>
-          </table>
-        )}
-      </Scrolled>
+      <div class={open === '' ? 'list' : 'list with-record'}>
+        <Scrolled class="scrolled" label="Templates">
+          {answer === undefined ? null : (
+            <table class="figures texts">
+              <Heads
+                columns={['Template', 'Sent by', 'Panels that show something', 'Made here', 'Favourites', 'Use']}
+              />
+              <tbody>
+                {answer.items.map((template) => (
+                  <Line key={`${template.id} ${template.isFavourite}`} template={template} />
+                ))}
+              </tbody>
+            </table>
+          )}
+        </Scrolled>
+        {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => setOpen('')} />}
+      </div>
       <Freshness of={standing} />
     </>
   );

@@ -1,0 +1,70 @@
+/** One template: which of its panels would show something and what others lack, what it needs, and what became of it here. */
+import { useAsked } from '../../frame/asked.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { Beside, Fields } from '../../lists/beside.tsx';
+import { Heads } from '../../lists/heads.tsx';
+import { type ShownTemplate, templateCall, templateUsageCall } from './calls.ts';
+
+const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
+  of === null ? (
+    <p role="status">What was sent cannot be read now, so that it is not known which panels would show something.</p>
+  ) : (
+    <table class="figures texts">
+      <Heads columns={['Panel', 'It lacks']} />
+      <tbody>
+        {of.map(({ panelId, title, lacks }) => (
+          <tr key={panelId}>
+            <td>{shownText(title || panelId)}</td>
+            <td>{lacks.length === 0 ? <span class="soft">nothing</span> : shownText(lacks.join('; '))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+
+/** How often it was made, and these were opened. */
+const Uses = ({ id }: { readonly id: string }) => {
+  const { answer, error } = useAsked(templateUsageCall, {});
+  const use = answer?.items.find((each) => each.id === id);
+  return (
+    <>
+      <Problem error={error} />
+      {answer === undefined || use === undefined ? null : (
+        <Fields
+          values={{
+            ...{ 'made here': use.made, 'of these still there': use.present },
+            [`opened in ${answer.openedDays} days`]: use.opened,
+            'last made': shownMoment(use.lastMadeAt),
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { answer, error } = useAsked(templateCall, { params: { id }, query: {} });
+  return (
+    <Beside label="Template" title={answer?.name ?? 'Template'} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <>
+          <p>{shownText(answer.description, { lines: true })}</p>
+          <Fits of={answer.fits} />
+          <h3>What it is made for</h3>
+          <Fields
+            values={{
+              ...{ 'sent by': answer.sentBy.join(', '), 'place in the list': answer.place },
+              ...{ signals: answer.needs.signals.join(', '), metrics: answer.needs.metrics.join(', ') },
+              attributes: answer.needs.attributes.join(', '),
+            }}
+          />
+          <h3>What became of it here</h3>
+          <Uses id={id} />
+        </>
+      )}
+    </Beside>
+  );
+};
