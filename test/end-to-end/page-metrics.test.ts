@@ -299,7 +299,10 @@ declare('a runbook is added from a file, found and cited with the figure that it
   await page.getByRole('link', { name: 'Passage 1' }).first().click();
   t.true(await page.locator('#passage-0').evaluate((node) => node === node.ownerDocument.activeElement));
   t.not(await page.title(), 'owned');
+  await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '#sentences');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('documents', { exact: true }).check();
   await page.getByRole('button', { name: 'Passages alone' }).click();
   const found = await harness.ask('POST', '/api/ai/rag/search', {

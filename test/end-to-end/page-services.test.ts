@@ -250,6 +250,31 @@ declare(
   },
 );
 
+declare('what the overview counts is drawn over time above the events, where a new version is one', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
+  await signedInAt(tab, harness.url, `/events?${range}&counter=errors`, 'viewer@a.example');
+  const { series } = (await harness.ask('GET', `/api/overview/timeseries?scope=account&${range}`)).body;
+  const { points } = series.find(({ name }: { name: string }) => name === 'errors');
+  const most = Math.max(...points.map(([, value]: [number, number]) => value));
+  t.true(most >= 62);
+  const over = page.getByRole('region', { name: 'Over time', exact: true });
+  await over.getByRole('img', { name: `requests that fail: 1 series, from 0 requests to ${most} requests.` }).waitFor();
+  const { items } = (await harness.ask('GET', `/api/events?${range}&limit=100`)).body;
+  const titles = page.locator('.list tbody td:first-child');
+  await titles.nth(items.length - 1).waitFor();
+  t.deepEqual(
+    await titles.allTextContents(),
+    items.map(({ title }: { title: string }) => title),
+  );
+  t.true(items.some(({ kind }: { kind: string }) => kind === 'deployment'));
+  t.is(await page.getByRole('button', { name: 'Add an event' }).count(), 0);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await holdsAsAView(t, tab, '.list tbody td:first-child >> nth=0');
+  t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+});
+
 declare('what is worse at a service has its cause looked for, with what speaks for and against each', async (t) => {
   // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
   const beginMs = nowMs - 85 * minuteMs;
@@ -313,7 +338,10 @@ declare(
     const [line, , ...body] = ((await one.locator('pre').textContent()) ?? '').split('\n');
     t.is(line, 'POST /api/ai/detectors');
     t.deepEqual(JSON.parse(body.join('\n')), first.request.body);
+    await page.setViewportSize({ width: 320, height: 800 });
     await holdsAsAView(t, tab, '.suggestion h2 >> nth=0');
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await one.getByRole('button', { name: 'Apply' }).click();
     await page.getByText(`Done: ${first.title}.`).waitFor();
     await one.waitFor({ state: 'detached' });

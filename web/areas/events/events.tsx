@@ -10,6 +10,7 @@ import { JsonTree } from '../../lists/json-tree.tsx';
 import { listed } from '../../lists/listed.tsx';
 import { addCall, type Event, eventsCall } from './calls.ts';
 
+const Counters = later(async () => (await import('./counters.tsx')).Counters);
 const EventForm = later(async () => (await import('./event-form.tsx')).EventForm);
 
 const kinds: Readonly<Record<Event['kind'], string>> = {
@@ -110,6 +111,7 @@ const List = listed({
 export const Events = () => (
   <div class="logs">
     <h1 class="sr-only">Events</h1>
+    <Counters />
     <List />
   </div>
 );
