@@ -275,6 +275,32 @@ declare('what the overview counts is drawn over time above the events, where a n
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
+declare('the requests of a service are drawn over time, and its threshold is set by somebody who may', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
+  await signedInAt(tab, harness.url, `/services?${range}&service=web&counter=requests`, 'editor@a.example');
+  const { series } = (await harness.ask('GET', `/api/services/web/timeseries?scope=account&${range}`)).body;
+  const { points } = series.find(({ name }: { name: string }) => name === 'requests');
+  const most = Math.max(...points.map(([, value]: [number, number]) => value));
+  t.is(most, 400);
+  const over = page.getByRole('region', { name: 'Over time', exact: true });
+  await over.getByRole('img', { name: `requests: 1 series, from 0 requests to ${most} requests.` }).waitFor();
+  await over.getByRole('combobox').selectOption('apdex');
+  await over.getByRole('img', { name: /^Apdex: 1 series/ }).waitFor();
+  await page.getByText('Its Apdex: up to 500 ms satisfy').click();
+  await page.getByLabel('Milliseconds that satisfy, of this service').fill('0');
+  await page.getByRole('button', { name: 'Judge by these' }).click();
+  await page.locator('.form .problem-text', { hasText: /./ }).first().waitFor();
+  await page.getByLabel('Milliseconds that satisfy, of this service').fill('20');
+  await page.getByRole('button', { name: 'Judge by these' }).click();
+  await page.getByText('Its Apdex: up to 20 ms satisfy').waitFor();
+  t.deepEqual((await harness.ask('GET', '/api/service-settings')).body, {
+    ...{ apdexThresholdMs: 500, services: [{ service: 'web', apdexThresholdMs: 20 }] },
+  });
+  await holdsAsAView(t, tab, '.beside h2');
+});
+
 declare('what is worse at a service has its cause looked for, with what speaks for and against each', async (t) => {
   // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
   const beginMs = nowMs - 85 * minuteMs;

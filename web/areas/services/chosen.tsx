@@ -17,6 +17,7 @@ import { Deployments } from './deployments.tsx';
 import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
 import { Running } from './running.tsx';
 
+const ServiceOverTime = later(async () => (await import('./over-time.tsx')).ServiceOverTime);
 const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
@@ -105,6 +106,7 @@ export const OpenService = ({
         .
       </p>
     )}
+    <ServiceOverTime name={name} />
     <Causes of={{ service: name, ...writtenRange.value }} />
     <Endpoints name={name} />
     <Deployments name={name} />

@@ -1,0 +1,98 @@
+/** The requests of a service over time, and by which threshold its Apdex judges them. */
+import { useState } from 'preact/hooks';
+import type { getServiceSettings, putServiceSettings } from '../../../api/groups/services/settings.ts';
+import type { listServiceSeries } from '../../../api/groups/services/timeseries.ts';
+import { OneSeries } from '../../charts/one-series.tsx';
+import { Action } from '../../client/action.ts';
+import { type Answered, callOf } from '../../client/call.ts';
+import { NumberInput } from '../../editors/inputs.tsx';
+import { useAsked } from '../../frame/asked.ts';
+import { projectScope } from '../../frame/project.ts';
+import { may } from '../../frame/rights.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh, writtenRange } from '../../frame/time-range.ts';
+
+const seriesCall = callOf<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
+const settingsCall = callOf<typeof getServiceSettings>('GET', '/api/service-settings');
+const setCall = callOf<typeof putServiceSettings>('PUT', '/api/service-settings');
+
+type Settings = Answered<typeof getServiceSettings>;
+
+const titles = {
+  rate: 'requests a second',
+  requests: 'requests',
+  errors: 'requests that fail',
+  errorRate: 'share of requests that fail',
+  p50: 'p50',
+  p95: 'p95',
+  p99: 'p99',
+  apdex: 'Apdex',
+} as const;
+
+const Thresholds = ({ name, before }: { readonly name: string; readonly before: Settings }) => {
+  const [action] = useState(() => new Action(setCall));
+  const [own, setOwn] = useState(
+    () => before.services.find(({ service }) => service === name)?.apdexThresholdMs ?? null,
+  );
+  const [all, setAll] = useState<number | null>(before.apdexThresholdMs);
+  const error = action.error.value;
+  const save = async (): Promise<void> => {
+    const others = before.services.filter(({ service }) => service !== name);
+    const services = [...others, ...(own === null ? [] : [{ service: name, apdexThresholdMs: own }])];
+    const body = { services, ...(all === null ? {} : { apdexThresholdMs: all }) };
+    if ((await action.run({ body })) !== undefined) refresh();
+  };
+  return (
+    <div class="form">
+      <NumberInput
+        label="Milliseconds that satisfy, of this service"
+        value={own}
+        problem={error?.at('services')}
+        hint="Left empty, as of all"
+        onChange={setOwn}
+      />
+      <NumberInput
+        label="Of all others"
+        value={all}
+        problem={error?.at('apdexThresholdMs')}
+        hint="Left empty, 500"
+        onChange={setAll}
+      />
+      <div class="act">
+        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
+          Judge by these
+        </button>
+        <Problem error={error} />
+      </div>
+    </div>
+  );
+};
+
+const Judged = ({ name }: { readonly name: string }) => {
+  const { answer, error } = useAsked(settingsCall, {});
+  if (answer === undefined) return <Problem error={error} />;
+  const own = answer.services.find(({ service }) => service === name);
+  const told = `Its Apdex: up to ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms satisfy`;
+  return may(setCall) ? (
+    <details>
+      <summary>{told}</summary>
+      <Thresholds key={JSON.stringify(answer)} name={name} before={answer} />
+    </details>
+  ) : (
+    <p class="soft">{told}.</p>
+  );
+};
+
+export const ServiceOverTime = ({ name }: { readonly name: string }) => {
+  const { answer, error } = useAsked(seriesCall, {
+    params: { name },
+    query: { ...writtenRange.value, ...projectScope.value },
+  });
+  return (
+    <>
+      <Problem error={error} />
+      <OneSeries titles={titles} usual="rate" answer={answer} />
+      <Judged name={name} />
+    </>
+  );
+};

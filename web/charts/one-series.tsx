@@ -1,0 +1,52 @@
+/** One series of an answer over time, chosen by what it counts. The choice is in the address. */
+import { useMemo } from 'preact/hooks';
+import type { Result } from '../../queries/result.ts';
+import { change, inAddress } from '../frame/address.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { Lines } from './lines.tsx';
+import { linesOf } from './values.ts';
+
+export const OneSeries = <Name extends string>({
+  titles,
+  usual,
+  answer,
+}: {
+  /** By the names of series. */
+  readonly titles: Readonly<Record<Name, string>>;
+  /** Where the address has none. */
+  readonly usual: Name;
+  readonly answer: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
+}) => {
+  const isKnown = (name: string): name is Name => name in titles;
+  const written = inAddress('counter');
+  const counter = isKnown(written) ? written : usual;
+  const found = answer?.series.find(({ name }) => name === counter);
+  const { steps, lines } = useMemo(() => linesOf({ series: found === undefined ? [] : [found] }), [found]);
+  return (
+    <section aria-label="Over time">
+      <label>
+        Over time{' '}
+        <select value={counter} onChange={({ currentTarget }) => change({ counter: currentTarget.value })}>
+          {Object.entries<string>(titles).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {answer !== undefined && found === undefined ? (
+        <p class="soft">
+          It is not known: {shownText(answer.partial.map(({ message }) => message).join('; ') || 'nothing was counted')}
+          .
+        </p>
+      ) : null}
+      <Lines
+        title={titles[counter]}
+        unit={found?.unit ?? ''}
+        steps={steps}
+        stepMs={answer?.stepMs ?? 0}
+        lines={lines}
+      />
+    </section>
+  );
+};
