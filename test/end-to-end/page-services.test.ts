@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landedIn, type SentSpan } from './landed-spans.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -300,6 +300,33 @@ declare('the requests of a service are drawn over time, and its threshold is set
   });
   await holdsAsAView(t, tab, '.beside h2');
 });
+
+declare(
+  'a deployment of a service is recorded by somebody who may, and what is wrong stands at its field',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
+    const deployments = page.getByRole('region', { name: 'Deployments' });
+    await deployments.getByText('Record a deployment').click();
+    await deployments.getByLabel('Version').fill('3 <b>three</b>');
+    await deployments.getByLabel('Link').fill('ftp://shop.example');
+    await deployments.getByRole('button', { name: 'Record it' }).click();
+    await deployments.locator('div:has(> label:has-text("Link")) > .problem-text', { hasText: /./ }).waitFor();
+    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+    await deployments.getByLabel('Link').fill('https://shop.example/3');
+    await deployments.getByRole('button', { name: 'Record it' }).click();
+    await deployments.getByText('It was recorded, and is in the list a second or two later.').waitFor();
+    const [kept] = (await harness.ask('GET', '/api/audit?action=deployment.create')).body.items;
+    t.is(kept.resource.name, 'web 3 <b>three</b>');
+    const reader = await chromium.open();
+    await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
+    await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
+    await reader.page.getByText(/^Its Apdex: up to/).waitFor();
+    t.is(await reader.page.getByText('Record a deployment').count(), 0);
+    t.deepEqual([...tab.complaints, ...reader.complaints], []);
+  },
+);
 
 declare('what is worse at a service has its cause looked for, with what speaks for and against each', async (t) => {
   // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.

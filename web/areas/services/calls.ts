@@ -1,5 +1,6 @@
-/** What the area of services asks. */
+/** What the area of services asks and changes. */
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
+import type { recordDeployment } from '../../../api/groups/services/deployments.ts';
 import type { listEndpoints } from '../../../api/groups/services/endpoints.ts';
 import type { listServices } from '../../../api/groups/services/list.ts';
 import type { showServiceMap } from '../../../api/groups/services/map.ts';
@@ -8,6 +9,7 @@ import { type Answered, callOf } from '../../client/call.ts';
 export const servicesCall = callOf<typeof listServices>('GET', '/api/services');
 export const mapCall = callOf<typeof showServiceMap>('GET', '/api/service-map');
 export const endpointsCall = callOf<typeof listEndpoints>('GET', '/api/services/{name}/endpoints');
+export const recordCall = callOf<typeof recordDeployment>('POST', '/api/deployments');
 export const overviewCall = callOf<typeof showOverview>('GET', '/api/overview');
 
 export type Service = Answered<typeof listServices>['items'][number];

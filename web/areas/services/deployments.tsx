@@ -2,6 +2,7 @@
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { useAsked } from '../../frame/asked.ts';
+import { later } from '../../frame/later.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -9,6 +10,8 @@ import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { Heads } from '../../lists/heads.tsx';
 import { shownErrors, shownQuantile } from './figures.ts';
+
+const RecordDeployment = later(async () => (await import('./record-deployment.tsx')).RecordDeployment);
 
 const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/deployments');
 type Deployment = Answered<typeof listServiceDeployments>['items'][number];
@@ -73,6 +76,7 @@ export const Deployments = ({ name }: { readonly name: string }) => {
         </details>
       ))}
       {answer?.nextCursor == null ? null : <p class="soft">There are earlier ones in this range.</p>}
+      <RecordDeployment service={name} />
     </section>
   );
 };

@@ -1,0 +1,65 @@
+/** Records that a version of a service was brought out, where nothing else tells it. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { TextInput } from '../../editors/inputs.tsx';
+import { projectId } from '../../frame/project.ts';
+import { may } from '../../frame/rights.ts';
+import { Problem } from '../../frame/standing.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { recordCall } from './calls.ts';
+
+const texts = {
+  version: ['Version', ''],
+  environment: ['Environment', ''],
+  commit: ['Commit', ''],
+  link: ['Link', 'https://…, such as that of the pipeline'],
+  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; left empty, now'],
+  description: ['What is new', ''],
+} as const;
+type Written = Readonly<Record<keyof typeof texts, string>>;
+
+const empty: Written = { version: '', environment: '', commit: '', link: '', time: '', description: '' };
+
+export const RecordDeployment = ({ service }: { readonly service: string }) => {
+  const [action] = useState(() => new Action(recordCall));
+  const [written, setWritten] = useState(empty);
+  const [said, setSaid] = useState('');
+  const error = action.error.value;
+  if (!may(recordCall)) return null;
+  const record = async (): Promise<void> => {
+    setSaid('');
+    const { time, ...fields } = written;
+    const body = { ...fields, service, projectId: projectId.peek(), ...(time === '' ? {} : { time }) };
+    if ((await action.run({ body })) === undefined) return;
+    setWritten(empty);
+    setSaid('It was recorded, and is in the list a second or two later.');
+    setTimeout(refresh, 2_000);
+  };
+  return (
+    <details>
+      <summary>Record a deployment</summary>
+      <div class="form">
+        {Object.entries(texts).map(([name, [label, hint]]) => (
+          <TextInput
+            key={name}
+            label={label}
+            most={2048}
+            value={written[name as keyof Written]}
+            problem={error?.at(name)}
+            {...(hint === '' ? {} : { hint })}
+            onChange={(value) => setWritten((now) => ({ ...now, [name]: value }))}
+          />
+        ))}
+        <div class="act">
+          <button type="button" disabled={action.isRunning.value} onClick={() => void record()}>
+            Record it
+          </button>
+          <p class="soft" role="status">
+            {said}
+          </p>
+          <Problem error={error} />
+        </div>
+      </div>
+    </details>
+  );
+};
