@@ -272,6 +272,27 @@ declare(
     await beside.getByRole('button', { name: 'Run it', exact: true }).click();
     await beside.getByText('It matches 1 of them:').waitFor();
     await beside.getByRole('list', { name: 'Events that match' }).getByText('Event 2:').waitFor();
+    await beside.getByText('What the team sets of it').click();
+    await beside.getByLabel('Risk of its signals').fill('400');
+    await beside.getByLabel('Some of its signals are one').check();
+    await beside.getByLabel('Signals are one that have').fill('User, Image');
+    await beside.getByLabel('For so many minutes').fill('30');
+    await beside.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\\\x' }]));
+    const keep = beside.getByRole('button', { name: 'Save what is set' });
+    await keep.click();
+    await beside
+      .getByText(/Too big/)
+      .first()
+      .waitFor();
+    await beside.getByLabel('Risk of its signals').fill('40');
+    await keep.click();
+    await beside.locator('.problem-text').filter({ hasText: /match/ }).waitFor();
+    await beside.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\x\\\\' }]));
+    await keep.click();
+    await beside.getByText('User, Image', { exact: true }).waitFor();
+    const [set] = (await harness.ask('GET', '/api/siem/rules?search=Mine')).body.items;
+    t.like(set, { risk: 40, riskScore: 40, suppression: { by: ['User', 'Image'], forSeconds: 1800 } });
+    t.deepEqual(set.tests.mustMatch, [{ Image: 'C:\\x\\\\' }]);
     await beside.getByRole('button', { name: 'Edit' }).click();
     await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
     await beside.getByRole('button', { name: 'Save the rule' }).click();

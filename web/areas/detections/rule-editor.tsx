@@ -19,7 +19,10 @@ interface Written {
   readonly source: string;
 }
 
-export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | Written>(
+/** What the team sets of a rule, beside its text. */
+export type RuleSettings = Pick<Rule, 'note' | 'risk' | 'suppression' | 'anySource' | 'tests' | 'mayFailTests'>;
+
+export const changeRuleCall = changeOf<typeof ruleResource, { readonly enabled: boolean } | Written | RuleSettings>(
   '/api/siem/rules/{id}',
 );
 export const createRuleCall = creationOf<typeof ruleResource, never>('/api/siem/rules');

@@ -14,6 +14,7 @@ import { Raw } from '../../lists/raw.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
 import { Exceptions } from './exceptions.tsx';
 import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
+import { Settings } from './rule-settings.tsx';
 import { Sample } from './sample.tsx';
 
 /** What is open where a rule is written that there is not yet. */
@@ -50,6 +51,7 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
       <Problem error={action.error.value ?? removing.error.value} />
       <Tried id={id} />
       {rule.kind === 'rule' ? <Sample id={id} /> : null}
+      <Settings rule={rule} />
     </div>
   );
 };
@@ -70,6 +72,8 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
       values={{
         ...{ severity: rule.level, kind: rule.kind, status: rule.status, tags: rule.tags.join(', ') },
         ...{ telemetry: rule.telemetry, 'rules that are not there': rule.unknownRules.join(', '), note: rule.note },
+        ...{ risk: rule.riskScore, 'signals with the same are one': rule.suppression?.by.join(', ') },
+        'hidden by that lately': rule.hidden,
       }}
     />
     <Exceptions key={rule.version} rule={rule} />

@@ -1,0 +1,117 @@
+/** What the team sets of a rule beside its text: note, risk, which of its signals are one, and events that it is tested with. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { CheckInput, JsonInput, LinesInput, ListInput, NumberInput } from '../../editors/inputs.tsx';
+import { wrongAt } from '../../editors/opened.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { refresh } from '../../frame/time-range.ts';
+import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
+
+const itself = (text: string): string => text;
+const secondsOfMinute = 60;
+const usualMinutes = 60;
+
+const settingsOf = ({ note, risk, suppression, anySource, tests, mayFailTests }: Rule): RuleSettings => ({
+  ...{ note, risk, suppression, anySource, tests, mayFailTests },
+});
+
+const Suppression = ({
+  of,
+  wrong,
+  onChange,
+}: {
+  readonly of: RuleSettings['suppression'];
+  readonly wrong: (path: string) => string | undefined;
+  readonly onChange: (suppression: NonNullable<RuleSettings['suppression']>) => void;
+}) => {
+  const known = of ?? { by: [], forSeconds: usualMinutes * secondsOfMinute };
+  return (
+    <>
+      <ListInput
+        label="Signals are one that have the same values of"
+        hint="User, Computer"
+        value={known.by}
+        read={itself}
+        write={itself}
+        problem={wrong('suppression.by')}
+        onChange={(by) => onChange({ ...known, by: [...by] })}
+      />
+      <NumberInput
+        label="For so many minutes"
+        value={known.forSeconds / secondsOfMinute}
+        problem={wrong('suppression.forSeconds')}
+        onChange={(minutes) => onChange({ ...known, forSeconds: Math.round((minutes ?? 0) * secondsOfMinute) })}
+      />
+    </>
+  );
+};
+
+export const Settings = ({ rule }: { readonly rule: Rule }) => {
+  const [action] = useState(() => new Action(changeRuleCall));
+  const [written, setWritten] = useState(() => settingsOf(rule));
+  const error = action.error.value;
+  const wrong = (path: string): string | undefined => wrongAt(error, path);
+  const set = (fields: Partial<RuleSettings>): void => setWritten((now) => ({ ...now, ...fields }));
+  const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = written;
+  const save = async (): Promise<void> => {
+    if ((await action.run({ params: { id: rule.id }, body: written, ifMatch: rule.version })) !== undefined) refresh();
+  };
+  return (
+    <details>
+      <summary>What the team sets of it</summary>
+      <ActionForm action={action} label="Save what is set" onSubmit={save}>
+        <div class="form">
+          <LinesInput
+            label="Note"
+            value={written.note ?? ''}
+            problem={wrong('note')}
+            onChange={(note) => set({ note })}
+          />
+          <NumberInput
+            label="Risk of its signals, to 100"
+            hint="Empty: by its level"
+            value={written.risk ?? null}
+            problem={wrong('risk')}
+            onChange={(risk) => set({ risk })}
+          />
+          <CheckInput
+            label="Some of its signals are one, for a time"
+            value={suppression !== null}
+            onChange={(isSet) =>
+              set({ suppression: isSet ? { by: [], forSeconds: usualMinutes * secondsOfMinute } : null })
+            }
+          />
+          {suppression === null ? null : (
+            <Suppression of={suppression} wrong={wrong} onChange={(changed) => set({ suppression: changed })} />
+          )}
+          <CheckInput
+            label="It also matches records of unknown log sources"
+            value={written.anySource === true}
+            onChange={(anySource) => set({ anySource })}
+          />
+          <JsonInput
+            label="Events that it must match, as a list of JSON"
+            rows={4}
+            value={tests.mustMatch}
+            problem={wrong('tests.mustMatch')}
+            onChange={(mustMatch) => set({ tests: { ...tests, mustMatch: mustMatch as typeof tests.mustMatch } })}
+          />
+          <JsonInput
+            label="Events that it must not match, as a list of JSON"
+            rows={4}
+            value={tests.mustNotMatch}
+            problem={wrong('tests.mustNotMatch')}
+            onChange={(mustNotMatch) =>
+              set({ tests: { ...tests, mustNotMatch: mustNotMatch as typeof tests.mustNotMatch } })
+            }
+          />
+          <CheckInput
+            label="It is saved although its tests fail"
+            value={written.mayFailTests === true}
+            onChange={(mayFailTests) => set({ mayFailTests })}
+          />
+        </div>
+      </ActionForm>
+    </details>
+  );
+};
