@@ -71,6 +71,8 @@ const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
     if (!isLed) asked.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
+  // What is saved as a file is told by this alone.
+  page.on('download', (file) => asked.push({ method: 'GET', url: file.url() }));
   page.on('websocket', (socket) => asked.push({ method: 'GET', url: socket.url() }));
   const look = (expression: string): Promise<unknown> => page.evaluate(expression);
   return {
