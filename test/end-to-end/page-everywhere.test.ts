@@ -38,7 +38,12 @@ const views = (): readonly (readonly [address: string, shown: string])[] => [
   [`/traces/${trace}?view=flame`, '.flame .box'],
   ['/explore-metrics', '.logs'],
   ['/alerts/rules', '.rules .extent .row'],
+  ['/alerts/recording', 'main tbody tr'],
+  ['/slos', 'main tbody tr'],
   ['/incidents', '.logs'],
+  ['/incidents/figures', 'main h2'],
+  ['/incidents/calendars', '.logs form'],
+  ['/settings/contacts', '.logs'],
   ['/checks', '.logs'],
   ['/checks?open=new', '.form fieldset'],
   ['/checks/code', 'textarea'],
@@ -72,6 +77,14 @@ test.before(async () => {
     query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
   };
   await harness.ask('POST', '/api/alerts/rules', { as: 'owner', body: { name: hostile, condition } });
+  const rules = [{ record: hostile, expression: 'up', labels: { hostile } }];
+  for (const [path, body] of [
+    ['/api/alerts/recording-groups', { name: hostile, rules }],
+    ['/api/slos', { name: hostile, description: hostile, service: hostile }],
+  ] as const) {
+    const { status, body: answer } = await harness.ask('POST', path, { as: 'owner', body });
+    if (status !== 200) throw new Error(JSON.stringify(answer));
+  }
   const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service', 'pod'] };
   const queries = [{ name: 'A', answers: 'table', query }];
   const variables = [
