@@ -96,12 +96,16 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
   if (saved === undefined) return state;
   const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
   let at = 4 + bytes.readUInt32LE(0);
-  for (const [id, watched, series] of JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[]) {
+  const detectors = JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[];
+  // Of what an older version saved, less is known of each series: the rest is 0.
+  const each = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
+  for (const [id, watched, series] of detectors) {
     const own: Watched = { ...watched, series: new Map() };
     state.detectors.set(id, own);
     for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
-      const known = Uint8Array.from(bytes.subarray(at, at + stateBytes));
-      at += stateBytes;
+      const known = new Uint8Array(stateBytes);
+      known.set(bytes.subarray(at, at + Math.min(each, stateBytes)));
+      at += each;
       state.add(own, key, { name, unit, labels, speaks: speaks === 1, firstMs, upToMs, seenMs, episode, known });
     }
   }

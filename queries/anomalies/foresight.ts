@@ -39,12 +39,18 @@ export const expectation = (state: ScorerState, season: number): Expectation => 
  * follow at once.
  */
 export const steadyForesight = (state: ScorerState, season: number, expected: number): number => {
-  const { numbers } = state;
+  const way = steadyWay(state);
+  return way === undefined ? expected : foreseen(state, way, season);
+};
+
+/** Whether that is one of the two slowest levels. */
+export const isSteadySlow = (state: ScorerState): boolean => (steadyWay(state) ?? trend) < 2;
+
+const steadyWay = ({ numbers }: ScorerState): number | undefined => {
   let best = Number.MAX_VALUE;
   for (let way = 0; way < foresights; way++) best = Math.min(best, kept(numbers, at.errors + way));
-  for (let way = 0; way < trend; way++)
-    if (kept(numbers, at.errors + way) <= steadyError * best) return foreseen(state, way, season);
-  return expected;
+  for (let way = 0; way < trend; way++) if (kept(numbers, at.errors + way) <= steadyError * best) return way;
+  return undefined;
 };
 
 /** Learns how far each foresight was off, in strays: more than three of them count as three. */

@@ -1,8 +1,9 @@
 /** What is known of a point before anything is learnt from it: what was expected, and how far values stray there. */
-import { expectation, steadyForesight } from './foresight.ts';
+import { clockMs, isOtherLikelier, type Other } from './clock.ts';
+import { expectation, isSteadySlow, steadyForesight } from './foresight.ts';
 import { edgeOf, momentOf, seasonOf, strayNear } from './season.ts';
 import type { Off } from './signs.ts';
-import { at, exactly, kept, type ScorerState } from './state.ts';
+import { at, clockAt, exactly, kept, type ScorerState } from './state.ts';
 
 /** How far values stray is first guessed from so many. */
 export const firstGuess = 12;
@@ -26,11 +27,19 @@ export interface Seen {
   readonly apart: number;
   /** How much more than usual values stray here; 1 where they hardly do. */
   readonly rough: number;
+  /** What is known of it by another clock; whether what that explains is usual too, and how far values stray then. */
+  readonly other: Other | undefined;
+  readonly isEither: boolean;
+  readonly otherStray: number;
+  /** What was expected at least and at most: they differ where either of two clocks may be right. */
+  readonly least: number;
+  readonly most: number;
 }
 
 /** What is known of a value at its time, in units of the series. */
-export const look = (state: ScorerState, timeMs: number, value: number, isWhole: boolean): Seen => {
-  const { exact: x, numbers: n } = state;
+export const look = (state: ScorerState, atMs: number, value: number, isWhole: boolean, other?: Other): Seen => {
+  const { clock: c, exact: x, numbers: n } = state;
+  const timeMs = clockMs(state, atMs);
   const stepMs = n[at.stepMs] || 60_000;
   const moment = momentOf(timeMs, stepMs);
   const season = seasonOf(state, moment);
@@ -45,15 +54,32 @@ export const look = (state: ScorerState, timeMs: number, value: number, isWhole:
   const whole = isWhole ? Math.min(0.4 / kept(x, exactly.unit), 0.3 * spread) : 0;
   const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
   const stray = Math.hypot(known, floor, edge);
-  const rough = Math.sqrt(Math.max(1, stray / (roughStrays * Math.max(spread, floor))));
-  return { moment, value, season, expected, edge, grown, apart, stray, rough };
+  const isEither = other !== undefined && isOtherLikelier(state);
+  const otherExpected = isEither ? other.season + kept(c, clockAt.fast) : expected;
+  const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : stray;
+  const rough = Math.sqrt(Math.max(1, Math.max(stray, otherStray) / (roughStrays * Math.max(spread, floor))));
+  return {
+    ...{ moment, value, season, expected, edge, grown, apart, stray, rough, other, isEither, otherStray },
+    least: Math.min(expected, otherExpected),
+    most: Math.max(expected, otherExpected),
+  };
 };
 
 /** How far a value is off; what is usual for another reason than its size is not. */
-export const offOf = (state: ScorerState, { value, season, expected, stray, rough }: Seen, isUsual: boolean): Off =>
-  isUsual
-    ? { value, stray, rough, off: 0, steadyOff: 0 }
-    : {
-        ...{ value, stray, rough, off: (value - expected) / stray },
-        steadyOff: (value - steadyForesight(state, season, expected)) / stray,
-      };
+export const offOf = (state: ScorerState, seen: Seen, isUsual: boolean): Off => {
+  const { value, season, expected, stray, rough, other, isEither, otherStray, least, most } = seen;
+  if (isUsual) return { value, stray, rough, off: 0, steadyOff: 0 };
+  const steady = steadyForesight(state, season, expected);
+  if (other === undefined || !isEither)
+    return { value, stray, rough, off: (value - expected) / stray, steadyOff: (value - steady) / stray };
+  const otherSteady = other.season + kept(state.clock, isSteadySlow(state) ? clockAt.slow : clockAt.fast);
+  const larger = Math.max(stray, otherStray);
+  return {
+    ...{ value, rough, stray: Math.min(stray, otherStray) },
+    off: outside(value, least, most) / larger,
+    steadyOff: outside(value, Math.min(steady, otherSteady), Math.max(steady, otherSteady)) / larger,
+  };
+};
+
+const outside = (value: number, least: number, most: number): number =>
+  Math.max(0, value - most) + Math.min(0, value - least);

@@ -2,6 +2,7 @@
  * How unusual each point of a series is by the past of this very series: what was expected, between which bounds, and how
  * often so much happens. No input or output, nothing of what comes after a point, and the same scores for the same points.
  */
+import { compareClocks, isOtherLikelier, moveClock, noteAlarm, otherClock } from './clock.ts';
 import { beginLevels, followJump, judgeForesights, learnLevels, raiseLevels, takeNewLevel } from './foresight.ts';
 import { isHabit, learnHabit } from './habits.ts';
 import { firstGuess, look, offOf, type Seen } from './look.ts';
@@ -88,7 +89,8 @@ const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek 
   const count = kept(n, at.count);
   if (count > 0 && timeMs <= kept(x, exactly.lastMs)) return { ...nothing, isAnomalous: false };
   const { isResumed } = arrive(state, timeMs, value);
-  const seen = look(state, timeMs, clip(value / kept(x, exactly.unit), 1e30), Number.isInteger(value));
+  const inUnits = clip(value / kept(x, exactly.unit), 1e30);
+  const seen = look(state, timeMs, inUnits, Number.isInteger(value), otherClock(state, timeMs));
   if (count === 0 || isResumed) beginLevels(state, seen.season, seen.value, count === 0);
   if (count === 0) return { ...nothing, isAnomalous: false };
   return scoreSeen(state, timeMs, seen, isResumed, falseAlarmsPerWeek);
@@ -110,13 +112,22 @@ const scoreSeen = (
   const isSpeaking = !isResumed && isLearnt(n, count);
   const isTold = tell(state, timeMs, rarity, isSpeaking);
   const isAnomalous = kept(x, exactly.episodeMs) !== 0;
+  if (x[exactly.episodeMs] === timeMs) noteAlarm(state);
+  const isOther = !isResumed && compareClocks(state, seen);
   learn(state, seen, isAnomalous, isUsual && !isResumed);
   if (!isResumed) learnHabit(state, by, seen.stray);
   if (count === leastPoints - 1) keepHigh(state);
   if (count > leastPoints / 3) keepSizes(state, rarity, isAnomalous);
+  if (isOther) {
+    moveClock(state);
+    end(state);
+  }
   const { rate, rates, tails, limit } = rarity;
   const bound = (sign: number, strays: 1 | -1): number =>
-    clip((seen.expected + strays * seen.stray * bandOf(tails[sign], limit)) * unit, Number.MAX_VALUE);
+    clip(
+      ((strays > 0 ? seen.most : seen.least) + strays * seen.stray * bandOf(tails[sign], limit)) * unit,
+      Number.MAX_VALUE,
+    );
   return {
     timeMs,
     score: isSpeaking && (isTold || rate >= limit) ? Math.exp(-rate * signsTogether) : 0,
@@ -206,7 +217,7 @@ const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual:
   if (isHabitual) followJump(state, season, value);
   else learnLevels(state, season, value, stray, Math.max(kept(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
   const [days, before] = [count / perDay, (count - 1) / perDay];
-  if (isAnomalous && (days < 7 || days >= 21)) return;
+  if ((isAnomalous && (days < 7 || days >= 21)) || isOtherLikelier(state)) return;
   if (!isHabitual) learnStrays(state, seen, pace, count > perDay);
   if (Math.floor(days / 7) > Math.floor(before / 7)) {
     const by = centreSeason(state);

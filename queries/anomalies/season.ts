@@ -1,4 +1,4 @@
-/** The day and the week of a series, in UTC: what is usual beside its level, and how far values stray then. */
+/** The day and the week of a series, by the clock of its season: what is usual beside its level, and how far values stray then. */
 import { at, hours, quarters, type ScorerState } from './state.ts';
 
 const quarterMs = 900_000;

@@ -1,4 +1,4 @@
-/** What the scorer keeps of one series: 1,888 bytes that can be stored as they are, with names for their places. */
+/** What the scorer keeps of one series: 1,920 bytes that can be stored as they are, with names for their places. */
 
 import { anomalySigns } from '../../schemas/anomalies.ts';
 
@@ -45,8 +45,18 @@ export const at = {
   sinceJump: 37,
 } as const;
 const numbers = 38;
+
+/**
+ * Places of what is known of the clock that the season goes by: hours that it is ahead of UTC. While it is compared with another one:
+ * hours that this is ahead of it, since which day, what has come of it, by how much it is likelier and for how many points that has
+ * been clear, and a slow and a fast level beside the season by the other clock.
+ */
+export const clockAt = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
+const clockNumbers = 8;
+
+/** A state that was stored before clocks were known ends before their numbers, which are 0 then. */
 export const stateBytes =
-  8 * exactNumbers + 4 * (numbers + quarters + hours) + 2 * hours + (4 * peaksKept + 3) * signs.length;
+  8 * exactNumbers + 4 * (numbers + quarters + hours + clockNumbers) + 2 * hours + (4 * peaksKept + 3) * signs.length;
 
 export interface ScorerState {
   readonly bytes: Uint8Array;
@@ -63,6 +73,7 @@ export interface ScorerState {
   /** What each sign is at while it is high, and for how long it has not been. */
   readonly high: Int16Array;
   readonly since: Uint8Array;
+  readonly clock: Float32Array;
 }
 
 /** The number at a place. */
@@ -83,8 +94,9 @@ const over = (bytes: Uint8Array): ScorerState => {
   const peaks = signs.map((): readonly [Int16Array, Int16Array] => [list(), list()]);
   const high = new Int16Array(buffer, taken(2 * signs.length), signs.length);
   const since = new Uint8Array(buffer, taken(signs.length), signs.length);
+  const clock = new Float32Array(buffer, taken(4 * clockNumbers), clockNumbers);
   const exact = new Float64Array(buffer, 0, exactNumbers);
-  return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since };
+  return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since, clock };
 };
 
 /** The state of a series of which nothing is known, or a copy of one that was stored. */

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { type Point, type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { stateBytes } from '../../queries/anomalies/state.ts';
+import { changeBefore } from '../../queries/anomalies/summer-time.ts';
 import {
   changes,
   day,
@@ -196,4 +197,65 @@ test('a shift beside a job that recurs is found, and the job does not alarm', (t
   const found = begins(scoreSeries(values, options).scored).filter((index) => index >= 3 * week);
   t.is(found.length, 1, String(found));
   t.true((found[0] ?? 0) >= 4.5 * week && (found[0] ?? 0) <= 4.5 * week + 12, String(found));
+});
+
+test('clocks of the world change on days on which a change is looked for', (t) => {
+  const dayMs = 86_400_000;
+  for (const zone of [
+    ...['America/New_York', 'America/Havana', 'America/Santiago', 'Europe/Berlin', 'Europe/Chisinau', 'Africa/Cairo'],
+    ...['Asia/Jerusalem', 'Asia/Beirut', 'Australia/Sydney', 'Pacific/Auckland'],
+  ]) {
+    const clock = new Intl.DateTimeFormat('en', { timeZone: zone, hour: 'numeric', hourCycle: 'h23' });
+    const aheadAt = (ms: number): number => (Number(clock.format(ms)) - new Date(ms).getUTCHours() + 24) % 24;
+    let found = 0;
+    for (let dayAt = Date.UTC(2024, 0, 1); dayAt < Date.UTC(2026, 0, 1); dayAt += dayMs) {
+      const by = (aheadAt(dayAt + dayMs) - aheadAt(dayAt) + 24) % 24;
+      if (by === 0) continue;
+      found++;
+      const change = changeBefore(dayAt + dayMs);
+      t.is(change?.by, by === 1 ? 1 : -1, `${zone}: ${new Date(dayAt).toISOString()}`);
+      t.true(change !== undefined && dayAt + dayMs - change.day * dayMs <= 10 * dayMs, zone);
+    }
+    t.is(found, 4, zone);
+    t.is(changeBefore(Date.UTC(2025, 6, 15)), undefined);
+  }
+});
+
+test('after a change to summer time and back, a series that follows it alarms at most once', (t) => {
+  const hour = 12;
+  for (const [name, changeMs, by] of [
+    ['forwards', Date.UTC(2026, 2, 29, 1), hour],
+    ['back', Date.UTC(2026, 9, 25, 1), -hour],
+  ] as const) {
+    const learning = 5 * week;
+    const random = randomOf(9);
+    const noise = noisy(10);
+    const jobs = Array.from({ length: 9 * 7 }, () => 100 + Math.round(3 * random()));
+    const job = Float64Array.from({ length: 8 * week + day }, (_, index) => {
+      const begins = jobs[Math.floor(index / day)] ?? 0;
+      return noise(index) + (index % day >= begins && index % day < begins + 15 ? 800 : 0);
+    });
+    for (const values of [job, seriesOf('requests', 900, 8 * week + day).values]) {
+      const beginsAfter = (later: number): number => {
+        const points = Array.from(
+          { length: 8 * week },
+          (_, index): Point => [
+            changeMs + (index - learning) * stepMs,
+            values[index + (index < learning ? 0 : later)] ?? 0,
+          ],
+        );
+        return begins(scoreSeries(points, options).scored).filter((index) => index >= learning).length;
+      };
+      t.is(beginsAfter(0), 0, name);
+      t.is(beginsAfter(by), 1, name);
+    }
+  }
+});
+
+test('a state that was stored before clocks were known goes on', (t) => {
+  const points = pointsOf(seriesOf('requests', 5, 4 * week).values, 0, 4 * week);
+  const { state } = scoreSeries(points.slice(0, 3 * week), options);
+  const next = points.slice(3 * week);
+  const known = scoreSeries(next, options, state);
+  t.deepEqual(scoreSeries(next, options, state.subarray(0, stateBytes - 32)), known);
 });
