@@ -46,14 +46,17 @@ const sinceMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - minutes * 60
  * lie in few parts, and those about the present at the end of each: no more of a table is read.
  */
 const newestStored = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
-  const { table, time, upTo = 'max(received_at)' } = definitions[signal].newest;
-  const [row] = await reading.columns.query<Row>(
-    `SELECT count() AS records, toString(toUnixTimestamp64Milli(${upTo})) AS newest FROM ${table}
+  const { table, time, upTo } = definitions[signal].newest;
+  const rows = await reading.columns.query<Row>(
+    `SELECT count() AS records, toString(toUnixTimestamp64Milli(${upTo ?? 'max(received_at)'})) AS newest FROM ${table}
     WHERE tenant_id = {tenant:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND ${time} >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     { since: String(sinceMs(reading)) },
+    // Of anything but a maximum the parts do not tell the whole.
+    { ofEachServer: upTo === undefined },
   );
-  return row === undefined || row.records === '0' ? undefined : BigInt(row.newest) * 1_000_000n;
+  const newest = rows.filter(({ records }) => records !== '0').map((row) => Number(row.newest));
+  return newest.length === 0 ? undefined : BigInt(Math.max(...newest)) * 1_000_000n;
 };
 
 /** The earliest of the signals that a query reads: the answer is complete up to there for all of them. */

@@ -69,9 +69,20 @@ const readResources = async (
     `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS values,
       any(attribute_types) AS types, max(dropped_attributes) AS dropped, max(schema_url) AS url
     FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${ids.join(', ')}) GROUP BY resource_id`,
+    {},
+    { ofEachServer: true },
   );
-  return rows.map(({ id, keys, values, types, dropped, url }) => [
-    id,
-    { attributes: attributesOf(keys, values, types), droppedAttributes: dropped, schemaUrl: url },
-  ]);
+  return Array.from(
+    Map.groupBy(rows, ({ id }) => id),
+    ([id, same]) => {
+      const { keys, values, types } = same[0] as Row;
+      const schemaUrl =
+        same
+          .map(({ url }) => url)
+          .toSorted()
+          .at(-1) ?? '';
+      const droppedAttributes = Math.max(...same.map(({ dropped }) => dropped));
+      return [id, { attributes: attributesOf(keys, values, types), droppedAttributes, schemaUrl }] as const;
+    },
+  );
 };

@@ -166,8 +166,10 @@ const countRecords = async (
     `SELECT intDiv(toUnixTimestamp64Nano(timestamp), {length:Int64}) AS piece, count() AS records FROM ${table}
     WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} GROUP BY piece`,
     { ...rangeValues(range), length: String(lengthOf(stepNs)) },
+    { ofEachServer: true },
   );
-  const counts = new Map(rows.map(({ piece, records }) => [piece, Number(records)]));
+  const counts = new Map<string, number>();
+  for (const { piece, records } of rows) counts.set(piece, (counts.get(piece) ?? 0) + Number(records));
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return { all, of: ({ index }) => counts.get(String(index)) ?? 0 };
 };

@@ -105,11 +105,12 @@ const countOf = async (
   { sql, parameters }: Condition,
 ): Promise<number> => {
   const { table } = recordsOf(signal);
-  const [row] = await reading.columns.query<{ n: string }>(
+  const rows = await reading.columns.query<{ n: string }>(
     `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${sql}`,
     { ...parameters, ...rangeValues(range) },
+    { ofEachServer: true },
   );
-  return Number(row?.n ?? 0);
+  return rows.reduce((sum, { n }) => sum + Number(n), 0);
 };
 
 /** The newest part of a range that has few enough records, which are counted by the hour where they land. */

@@ -119,6 +119,27 @@ export const factStatement = `toString(cityHash64(${normalizedStatement})) AS st
 export const factSelection = `lower(hex(span_id)) AS span, lower(hex(parent_span_id)) AS parent, toString(toUnixTimestamp64Nano(timestamp)) AS start,
   toString(duration) AS lasted, kind, status_code AS status, service, name, toString(resource_id) AS resource, ${factStatement}, ${busPlace} AS at`;
 
+const compareNumbers = (one: string, other: string): number => {
+  if (one === other) return 0;
+  const areLikeTexts = one.length === other.length && !one.startsWith('-') && !other.startsWith('-');
+  return (areLikeTexts ? one < other : BigInt(one) < BigInt(other)) ? -1 : 1;
+};
+/** As the engine orders the places of two spans on the bus. */
+const comparePlaces = (one: string, other: string): number => {
+  const parts = other.split('-');
+  const differences = one.split('-').map((part, index) => compareNumbers(part, parts[index] ?? ''));
+  return differences.find((difference) => difference !== 0) ?? 0;
+};
+
+/** `traceOrder` of rows of several servers. */
+export const inTraceOrder = (
+  one: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
+  other: Pick<FactRow, 'start' | 'lasted' | 'span' | 'at'>,
+): number =>
+  compareNumbers(one.start, other.start) ||
+  compareNumbers(other.lasted, one.lasted) ||
+  (one.span === other.span ? comparePlaces(one.at, other.at) : one.span < other.span ? -1 : 1);
+
 /** Whole nanoseconds as answers carry them. */
 const wholeNs = (value: number): number | string => exact(BigInt(Math.round(value)).toString());
 

@@ -15,6 +15,7 @@ import {
   type FactRow,
   factSelection,
   factStatement,
+  inTraceOrder,
   TraceAnalysis,
   TraceSpan,
   traceFacts,
@@ -53,6 +54,8 @@ const ofTrace = (traceId: string, scope: ProjectScope): { condition: string; par
   parameters: { trace: traceId, ...projectScopeValues(scope) },
 });
 
+const bySize = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+
 /** From the first start to the last end of a trace's spans; `undefined` where there are none. */
 export const timesOfTrace = async (
   reading: Reading,
@@ -61,12 +64,19 @@ export const timesOfTrace = async (
 ): Promise<Range | undefined> => {
   requireEntitlement(reading, 'traces');
   const { condition, parameters } = ofTrace(traceId, scope);
-  const [found] = await reading.columns.query<{ spans: string; from: string; to: string }>(
+  const rows = await reading.columns.query<{ spans: string; from: string; to: string }>(
     `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(duration))) AS to FROM spans WHERE ${condition}`,
     parameters,
+    { ofEachServer: true },
   );
-  return found === undefined || found.spans === '0' ? undefined : { from: BigInt(found.from), to: BigInt(found.to) };
+  const found = rows.filter(({ spans }) => spans !== '0');
+  const [first] = found.map(({ from }) => BigInt(from)).sort(bySize);
+  const last = found
+    .map(({ to }) => BigInt(to))
+    .sort(bySize)
+    .at(-1);
+  return first === undefined || last === undefined ? undefined : { from: first, to: last };
 };
 
 interface PageRow extends SpanRow {
@@ -88,18 +98,23 @@ export const readTrace = async (
   const position = Object.fromEntries(after.map((part, index) => [cursorParts[index] ?? '', part]));
   const { columns } = reading;
   const { condition, parameters } = ofTrace(traceId, scope);
-  const readFacts = (): Promise<FactRow[]> =>
-    columns.query<FactRow>(
+  const readFacts = async (): Promise<FactRow[]> => {
+    const rows = await columns.query<FactRow>(
       `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${mostInFacts + 1}`,
       parameters,
-      { maxResultRows: mostInFacts + 1 },
+      { maxResultRows: mostInFacts + 1, ofEachServer: true },
     );
-  const readSpans = (): Promise<PageRow[]> =>
-    columns.query<PageRow>(
+    return rows.sort(inTraceOrder).slice(0, mostInFacts + 1);
+  };
+  const readSpans = async (): Promise<PageRow[]> => {
+    const rows = await columns.query<PageRow>(
       `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPlace} AS at FROM spans
       WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${mostSpans + 1}`,
       { ...parameters, ...position },
+      { ofEachServer: true },
     );
+    return rows.sort(inTraceOrder).slice(0, mostSpans + 1);
+  };
   const [found, spans] = await (cursor === undefined
     ? wholeOr(readFacts, await readSpans())
     : Promise.all([readFacts(), readSpans()]));

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { asOfOne, type RowOrder } from '../../queries/rows/as-of-one.ts';
 import { type Earlier, inStretches } from '../../queries/rows/in-order.ts';
+import { inTraceOrder } from '../../queries/traces/trace-facts.ts';
 import { randomOf } from './random.ts';
 
 const second = 1_000_000_000n;
@@ -80,6 +81,21 @@ for (const order of orders)
       t.deepEqual(asOfOne(answers.flat(), { order, limit, placeOf: (row) => row }), sorted.slice(0, limit));
     }
   });
+
+test('spans of a trace from several servers are in the order in which one would give them', (t) => {
+  const random = randomOf(7);
+  const below = (most: number): number => Math.floor(random() * most);
+  const spans = Array.from({ length: 400 }, () => {
+    const [start, lasted, span] = [below(12) - 6, below(12), below(3)];
+    const places = [below(12), below(12), below(1_000)];
+    const numbers = [start, -lasted, span, ...places];
+    return { numbers, start: `${start}`, lasted: `${lasted}`, span: `0${span}`, at: places.join('-') };
+  });
+  const sorted = spans.toSorted(
+    (one, other) => one.numbers.map((n, index) => n - (other.numbers[index] ?? 0)).find((n) => n !== 0) ?? 0,
+  );
+  t.deepEqual(spans.toSorted(inTraceOrder), sorted);
+});
 
 const hours = 24n * 3_600n * second;
 /** Every so many seconds a row, over a day: how many stretches there are, and how much of the day they are at most. */
