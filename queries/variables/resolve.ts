@@ -62,7 +62,7 @@ const everyOf = (variable: Listed): boolean =>
 
 const selectedOf = (variable: Listed, options: readonly Option[], chosen: readonly string[]): readonly string[] => {
   if (chosen.includes(allValues) && variable.all !== undefined) return [allValues];
-  const own = chosen.filter((value) => value !== allValues);
+  const own = [...new Set(chosen)].filter((value) => value !== allValues);
   const known = variable.allowsOther ? own : own.filter((value) => options.some((option) => option.value === value));
   if (known.length > 1 && !variable.several) return known.slice(0, 1);
   if (known.length > 0) return known;
@@ -156,7 +156,9 @@ const resolveOne = async (
   options: ResolveOptions,
   scope: Scope,
 ): Promise<Outcome> => {
-  const chosen = listOf(options.chosen?.[variable.name]);
+  const { chosen: all = {} } = options;
+  // Of a variable that is called as something that every object has, nothing may be chosen.
+  const chosen = Object.hasOwn(all, variable.name) ? listOf(all[variable.name]) : undefined;
   const outcome = known(variable, chosen, options);
   if (outcome !== undefined) return outcome;
   const asked = variable as Extract<Variable, { refresh: string }>;

@@ -200,6 +200,17 @@ test('a list, an interval, a text, a constant and filters need no telemetry', as
   t.deepEqual(filters, [{ label: 'job', operator: '=', values: ['node', 'web'] }]);
 });
 
+test('a variable may be called as something that every object has, and what is chosen twice is chosen once', async (t) => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+  const options = [{ value: 'a' }, { value: 'b' }];
+  const variables = names.map((name) => ({ kind: 'list', name, several: true, options }) as const);
+  const { items } = await resolved(variables, { chosen: { valueOf: ['b', 'a', 'b'] } });
+  t.deepEqual(
+    items.map(({ selected }) => selected),
+    [['a'], ['a'], ['a'], ['b', 'a']],
+  );
+});
+
 test('filters go into every selector of PromQL and beside every search', (t) => {
   const filters = [
     { label: 'job', operator: '=' as const, values: ['a.b', 'c'] },
