@@ -61,7 +61,8 @@ const words: Readonly<Record<string, string>> = {
   savedQueryId: 'saved query',
 };
 const wordsOf = (name: string): string =>
-  words[name] ?? name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  (Object.hasOwn(words, name) ? words[name] : undefined) ??
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** Where a difference is: its path, and what people call the thing. */
 interface At {
@@ -142,7 +143,7 @@ const ofMember = (at: At, name: string, before: unknown, after: unknown): Dashbo
   if (isDeepStrictEqual(before, after)) return [];
   const here = within(at, name);
   if (isTitle(at, name)) return [told({ path: here.path, subject: at.subject }, 'renamed', before, after)];
-  const keyed = keyedLists[name];
+  const keyed = Object.hasOwn(keyedLists, name) ? keyedLists[name] : undefined;
   if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed))
     return ofKeyed(here, keyed, [before, after]);
   if (!isFields(before) || !isFields(after) || wholes.has(name) || before['kind'] !== after['kind'])

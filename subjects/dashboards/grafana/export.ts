@@ -4,7 +4,7 @@ import { writeAnnotation } from './annotations.ts';
 import { writeSettings as writeFields, writeOverrides } from './fields.ts';
 import { readGrafana } from './import.ts';
 import { type Fields, fieldsIn, isFields } from './ledger.ts';
-import { at, put } from './lens.ts';
+import { at, entry, put } from './lens.ts';
 import { writeLinks } from './links.ts';
 import { canBeAsked, writeQueries } from './queries.ts';
 import { writeSettings } from './settings.ts';
@@ -114,7 +114,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
   // What is not typed is taken away below, and the dashboard keeps it.
   putKept(built, structuredClone(panel.imported?.kept ?? {}), fitsPanel);
   keepTyped(built);
-  fill(built, neededOptions[String(built['type'])] ?? {}, ['options']);
+  fill(built, entry(neededOptions, String(built['type'])) ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
   if (isFields(at(built, ['fieldConfig', 'defaults', 'thresholds'])))
     fill(built, { mode: 'absolute', steps: [] }, ['fieldConfig', 'defaults', 'thresholds']);

@@ -6,6 +6,7 @@ import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import {
   at,
   type Codec,
+  entry,
   flag,
   integer,
   type Lens,
@@ -234,7 +235,7 @@ export const readSettings = (source: unknown, ledger: Ledger): Settings => {
   const shade = readColour(source, ledger);
   const thresholds = readThresholds(source, ledger);
   const custom = at(source, ['custom']);
-  const old = isFields(custom) ? oldCells[String(custom['displayMode'])] : undefined;
+  const old = isFields(custom) ? entry(oldCells, String(custom['displayMode'])) : undefined;
   if (old !== undefined) {
     ledger.carry(custom as object, 'displayMode');
     for (const [key, value] of Object.entries(old)) put(settings, ['cell', key], value);

@@ -44,6 +44,10 @@ export const listOf = (codec: Codec, most: number): Codec => {
   return { read: each(codec.read), write: each(codec.write) };
 };
 
+/** What a table has under a name that a document says. What every object has (`constructor`) is nothing of it. */
+export const entry = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 /** A setting of Grafana by its path, ours by its path. */
 export type Lens = readonly [theirs: string, ours: string, codec: Codec];
 

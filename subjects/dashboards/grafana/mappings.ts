@@ -1,6 +1,7 @@
 /** Texts and colours that stand for values. */
 import { Colour } from '../../../schemas/dashboards/fields.ts';
 import { type Fields, isFields, type Ledger } from './ledger.ts';
+import { entry } from './lens.ts';
 
 type Shown = { readonly text?: string; readonly colour?: string; readonly icon?: string };
 
@@ -68,7 +69,7 @@ const readMapping = (mapping: Fields, place: number, ledger: Ledger): Read[] => 
     ledger.carry(options, 'pattern');
     return [{ order, mapping: { kind: 'pattern', pattern, ...readResult(result, ledger) } }];
   }
-  const match = matches[String(options['match'])];
+  const match = entry(matches, String(options['match']));
   if (mapping['type'] !== 'special' || match === undefined) return [];
   ledger.carry(mapping, 'type');
   ledger.carry(options, 'match');

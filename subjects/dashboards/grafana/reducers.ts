@@ -1,5 +1,5 @@
 /** Figures over the values of a column, and their names in Grafana. */
-import { type Codec, names } from './lens.ts';
+import { type Codec, entry, names } from './lens.ts';
 
 const pairs = {
   last: 'last',
@@ -38,7 +38,7 @@ const old: Readonly<Record<string, string>> = {
 const isPercentile = (value: unknown): value is string => typeof value === 'string' && /^p(?:100|\d{1,2})$/.test(value);
 
 export const reducer: Codec = {
-  read: (value) => (isPercentile(value) ? value : (named.read(value) ?? old[String(value)])),
+  read: (value) => (isPercentile(value) ? value : (named.read(value) ?? entry(old, String(value)))),
   write: (value) => (isPercentile(value) ? value : named.write(value)),
 };
 

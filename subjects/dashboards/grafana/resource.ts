@@ -1,5 +1,6 @@
 /** A dashboard of Grafana's resource (v2) in the classic form. What is marked of that is marked of the source. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { entry } from './lens.ts';
 
 const specOf = (value: unknown): Fields => (isFields(value) && isFields(value['spec']) ? value['spec'] : {});
 
@@ -166,7 +167,7 @@ const variableOf = (variable: Fields, ledger: Ledger): Fields => {
     .take(spec, { refresh: 'refresh' }, refreshes)
     .take(spec, { sort: 'sort' }, sorts)
     .take(spec, { pluginId: 'query' });
-  built.take(variable, { kind: 'type' }, (kind) => variableTypes[String(kind)] ?? String(kind));
+  built.take(variable, { kind: 'type' }, (kind) => entry(variableTypes, String(kind)) ?? String(kind));
   if (!isFields(query)) {
     // Variables of filters and groupings name their data source beside what they say.
     const datasource = sourceOf(variable, spec['datasource'], ledger);

@@ -1,5 +1,6 @@
 /** Conditions by which rows are kept, in both directions. */
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
+import { entry } from './lens.ts';
 
 const conditions: Readonly<Record<string, string>> = {
   isNull: 'null',
@@ -19,7 +20,7 @@ const conditions: Readonly<Record<string, string>> = {
 const readCondition = (filter: Fields): object | undefined => {
   const { fieldName, config } = filter;
   if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
-  const is = conditions[String(config['id'])];
+  const is = entry(conditions, String(config['id']));
   const { value, from, to } = isFields(config['options']) ? config['options'] : {};
   const told = { field: fieldName, is };
   const figure = (given: unknown): unknown =>

@@ -1,6 +1,6 @@
 /** Options of panels and settings of fields that Grafana's typed form knows, by type of panel. What it does not know travels. */
 import { type Fields, fieldsIn, isFields } from './ledger.ts';
-import { at } from './lens.ts';
+import { at, entry } from './lens.ts';
 
 type Built = Record<string, unknown>;
 type Words = ReadonlySet<string>;
@@ -103,7 +103,7 @@ const keep = (holder: Built, known: Words): void => {
 const keepOptions = (type: string, held: Built, known: Words): void => {
   keep(held, known);
   for (const [key, value] of Object.entries(held)) {
-    const parts = innerOf[`${type}.${key}`] ?? inner[key];
+    const parts = innerOf[`${type}.${key}`] ?? entry(inner, key);
     if (isFields(value) && parts !== undefined) keep(value as Built, parts);
   }
   const footer = held['footer'];
@@ -119,7 +119,7 @@ const choices: Readonly<Record<string, Words>> = {
 
 const keepCell = (settings: Built): void => {
   const cell = settings['cellOptions'];
-  const known = isFields(cell) ? cells[String(cell['type'])] : undefined;
+  const known = isFields(cell) ? entry(cells, String(cell['type'])) : undefined;
   if (known === undefined) delete settings['cellOptions'];
   else keep(cell as Built, known);
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
@@ -128,13 +128,13 @@ const keepCell = (settings: Built): void => {
 /** Takes away of a panel what the typed form does not know. */
 export const keepTyped = (panel: Built): void => {
   const type = String(panel['type']);
-  const known = options[type];
+  const known = entry(options, type);
   if (known === undefined) return;
   keepTargets(panel['targets']);
   if (isFields(panel['options'])) keepOptions(type, panel['options'] as Built, known);
   const defaults = at(panel, ['fieldConfig', 'defaults']) as Built | undefined;
   const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
-  const ofFields = custom[type];
+  const ofFields = entry(custom, type);
   if (!isFields(settings) || ofFields === undefined || defaults === undefined) return;
   keep(settings as Built, ofFields);
   for (const [key, taken] of Object.entries(choices))

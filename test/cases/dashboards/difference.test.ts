@@ -56,6 +56,26 @@ test('a query says what it was and what it is', (t) => {
   ]);
 });
 
+test('what is called as something that every object has is told by its name', (t) => {
+  const [first, ...others] = errors.queries;
+  const formula = (expression: string) => ({
+    ...errors,
+    queries: [
+      {
+        ...first,
+        query: { kind: 'formula', expression: 'constructor', queries: { constructor: { kind: 'promql', expression } } },
+      },
+      ...others,
+    ],
+  });
+  const [before, after] = ['up', 'down'].map((expression) =>
+    DashboardFields.parse({ ...whole, panels: [formula(expression), notes] }),
+  );
+  t.like(dashboardDifferences(before as DashboardFields, after as DashboardFields), [
+    { what: 'panel “Errors of $service”: query A: queries: constructor: expression changed' },
+  ]);
+});
+
 test('unit, thresholds, overrides and variables are told by name', (t) => {
   const of = (fields: object) => told(panelled({ fields: { ...errors.fields, ...fields } }));
   t.deepEqual(of({ unit: 's' }), [['panels.errors.fields.unit', 'panel “Errors of $service”: unit changed', '%', 's']]);

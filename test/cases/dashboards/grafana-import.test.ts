@@ -340,8 +340,29 @@ test('hostile documents are refused with a path, or read without harm', (t) => {
       },
     },
   ];
+  const own = ['constructor', '__proto__', 'toString', 'hasOwnProperty', '__defineGetter__'];
+  const withOwn = (value: object): object =>
+    Object.fromEntries([...Object.entries(value), ...own.map((name) => [name, { a: 1 }] as const)]);
+  for (const name of own)
+    hostile.push({
+      panels: [
+        { type: name, id: 1 },
+        {
+          ...{ type: 'table', id: 2, options: withOwn({ reduceOptions: { calcs: [name] }, cellHeight: name }) },
+          transformations: [{ id: name, options: withOwn({ reducers: [name], match: name }) }],
+          fieldConfig: {
+            defaults: {
+              ...{ color: { mode: name }, mappings: [{ type: name, options: { match: name } }], unit: name },
+              custom: withOwn({ cellOptions: { type: name }, displayMode: name }),
+            },
+            overrides: [{ matcher: { id: name, options: name }, properties: [{ id: name, value: name }] }],
+          },
+        },
+      ],
+    });
   for (const body of hostile) {
-    const { report } = read(body);
+    const { id, document, report } = read(body);
+    t.notThrows(() => writeGrafana(id, document), JSON.stringify(body));
     const { total, ...parts } = report.leaves;
     t.is(total, leavesIn(body));
     t.is(total, parts.carried + parts.default + parts.named);
