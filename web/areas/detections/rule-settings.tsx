@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { CheckInput, JsonInput, LinesInput, ListInput, NumberInput } from '../../editors/inputs.tsx';
-import { wrongAt } from '../../editors/opened.tsx';
+import { wrongIn } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
@@ -50,7 +50,7 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeRuleCall));
   const [written, setWritten] = useState(() => settingsOf(rule));
   const error = action.error.value;
-  const wrong = (path: string): string | undefined => wrongAt(error, path);
+  const wrong = (path: string): string | undefined => wrongIn(error)(path);
   const set = (fields: Partial<RuleSettings>): void => setWritten((now) => ({ ...now, ...fields }));
   const { suppression = null, tests = { mustMatch: [], mustNotMatch: [] } } = written;
   const save = async (): Promise<void> => {
