@@ -1,4 +1,5 @@
 /** Reusable memory for records that are read from a bus. */
+import { type Reused, releaseWhenIdle } from '../runtime/idle-memory.ts';
 
 /** The memory of a piece. Do not read it after `release`. */
 export interface Slab {
@@ -18,9 +19,17 @@ const mostKept = 8;
  * Values live until their batch has landed, longer than V8's young generation: without slabs they cost a full garbage
  * collection every hundred megabytes. A slab that is never released is collected as any other object.
  */
-export class Slabs {
+export class Slabs implements Reused {
   /** By size: powers of two. */
   readonly #free = new Map<number, Buffer[]>();
+
+  constructor() {
+    releaseWhenIdle(this);
+  }
+
+  release(): void {
+    for (const free of this.#free.values()) free.length = 0;
+  }
 
   /** Exactly `bytes`, whatever was there before. Small pieces get memory of their own: a slab would hold more than they do. */
   take(bytes: number): Slab {

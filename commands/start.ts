@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type DeadLetters, type FirstStart, firstSecrets, firstStart, openLocalWork, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
+import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
 import { leave } from '../runtime/leave.ts';
 import { type LoopWatch, watchLoop } from '../runtime/loop-watch.ts';
@@ -151,6 +152,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const wants = (name: RoleName): boolean => all || names.includes(name);
   const deadLetters = await deadLettersOf(platform);
   let watch: LoopWatch | undefined;
+  let keepGarbage: (() => void) | undefined;
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
@@ -184,6 +186,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     await control?.close();
     await deadLetters.close();
     await watch?.stop();
+    keepGarbage?.();
     log.info({}, 'stopped');
     await platform.close();
   };
@@ -211,6 +214,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     if (failures.length > 0) throw failures[0];
     // A start loads code, which blocks: that is no news.
     watch = watchLoop(platform);
+    keepGarbage = collectWhenIdle();
     phase = 'running';
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {

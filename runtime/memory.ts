@@ -1,4 +1,5 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
+import { type Reused, releaseWhenIdle } from './idle-memory.ts';
 
 const { copy } = Buffer.prototype;
 
@@ -14,11 +15,15 @@ const mostShared = 8;
 /**
  * Memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. Pieces are shared
  * memory: V8 counts a buffer that moves to a thread as newly allocated, and collected all garbage for every batch. It
- * does not count shared memory at all, so there are few such pieces, which stay; buffers beyond them are moved.
+ * does not count shared memory at all, so there are few such pieces, which stay until their thread is idle; buffers beyond them are moved.
  */
-export class Memory {
+export class Memory implements Reused {
   readonly #free: SharedArrayBuffer[] = [];
   #shared = 0;
+
+  constructor() {
+    releaseWhenIdle(this);
+  }
 
   /** At least `bytes`; contents are whatever was there. */
   take(bytes: number): ArrayBufferLike {
@@ -38,6 +43,12 @@ export class Memory {
     if (!(memory instanceof SharedArrayBuffer)) return;
     this.#free.push(memory);
     this.#free.sort((left, right) => left.byteLength - right.byteLength);
+  }
+
+  /** Lets go of what nobody has. */
+  release(): void {
+    this.#shared -= this.#free.length;
+    this.#free.length = 0;
   }
 }
 

@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
+import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { movable } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -152,6 +153,7 @@ const movedIn = ({ call }: TaskRequest, { saved, answer }: Omit<TaskReply, 'id'>
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread only');
 lowerPriority();
+collectWhenIdle();
 applied({ changes: start.documents });
 port.on('message', async (message: TaskRequest | ForgetRequest | ChangeRequest) => {
   if ('changes' in message) {

@@ -1,5 +1,6 @@
 /** A worker thread that turns messages into Native blocks. It loads no driver and never the engine. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { Memory, movable } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
 import type { Scanner } from '../scan/scanner.ts';
@@ -41,6 +42,8 @@ const settle = async ({ id, sink, landed, memory: returned }: ScanSettled): Prom
   for (const seen of (await loaded.get(sink))?.seen ?? []) seen.settle(id, landed);
   for (const piece of returned) memory.give(piece);
 };
+
+collectWhenIdle();
 
 const port = parentPort;
 if (port === null) throw new Error('this module runs in a worker thread only');
