@@ -1,0 +1,142 @@
+/**
+ * How often series of people who live by a local clock alarm in the three weeks after it is put forwards, and back, beyond what the
+ * same series do whose clock keeps to UTC. Arguments: `FROM TO` seeds, kinds with commas, and `apart` where clocks of a series are
+ * changed once only. Prints a table, of UTC in brackets: alarms, series that alarm no more often than by UTC, once more, and
+ * more often, planted changes found, CPU-µs a point.
+ */
+import { type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { randomOf } from '../cases/random.ts';
+import { changes, day, isSwallowed, kinds, type Series, seriesOf, stepMs, week, withChange } from './anomaly-series.ts';
+
+const [from = 900, to = 902] = process.argv.slice(2, 4).map(Number);
+const asked = process.argv[4]?.split(',') ?? Object.keys(kinds);
+const isApart = process.argv[5] === 'apart';
+const options = { falseAlarmsPerWeek: 0.1 };
+const hourMs = 3_600_000;
+const perHour = hourMs / stepMs;
+const [learning, watched] = [5 * week, 3 * week];
+/** How late a planted change may be found. */
+const latest = 36;
+
+interface Shift {
+  readonly atMs: number;
+  readonly by: 1 | -1;
+}
+interface Zone {
+  /** Hours before clocks are put forwards. */
+  readonly ahead: number;
+  readonly forwards: Shift;
+  readonly back: Shift;
+}
+const zoneOf = (ahead: number, forwardsMs: number, backMs: number): Zone => ({
+  ahead,
+  forwards: { atMs: forwardsMs, by: 1 },
+  back: { atMs: backMs, by: -1 },
+});
+/** Berlin, New York, Sydney and Santiago de Chile. */
+const zones: readonly Zone[] = [
+  zoneOf(1, Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 9, 25, 1)),
+  zoneOf(-5, Date.UTC(2026, 2, 8, 7), Date.UTC(2026, 10, 1, 6)),
+  zoneOf(10, Date.UTC(2026, 9, 3, 16), Date.UTC(2027, 3, 3, 16)),
+  zoneOf(-4, Date.UTC(2026, 8, 6, 4), Date.UTC(2027, 3, 4, 3)),
+];
+
+/** The Monday before a time, by a clock that is so many hours ahead. The epoch began on a Thursday. */
+const mondayBefore = (ms: number, ahead: number): number => {
+  const [mondayMs, weekMs] = [(4 * 24 - ahead) * hourMs, week * stepMs];
+  return mondayMs + Math.floor((ms - mondayMs) / weekMs) * weekMs;
+};
+
+/** Values by local time: points of them from one time to before another. */
+interface Local {
+  readonly series: Series;
+  readonly startMs: number;
+  readonly shifts: readonly Shift[];
+}
+const indexAt = ({ startMs, shifts }: Local, ms: number): number =>
+  Math.round((ms - startMs) / stepMs) + perHour * shifts.reduce((sum, { atMs, by }) => sum + (ms >= atMs ? by : 0), 0);
+const pointsOf = (local: Local, firstMs: number, lastMs: number, { values } = local.series): [number, number][] =>
+  Array.from({ length: Math.round((lastMs - firstMs) / stepMs) }, (_, step) => {
+    const ms = firstMs + step * stepMs;
+    return [ms, values[indexAt(local, ms)] ?? 0];
+  });
+const begins = (scored: readonly Scored[]): number[] =>
+  scored.flatMap(({ isAnomalous }, i) => (isAnomalous && scored[i - 1]?.isAnomalous !== true ? [i] : []));
+
+interface Counts {
+  readonly inSixDays: number;
+  readonly inThreeWeeks: number;
+  readonly planted: number;
+  readonly found: number;
+  readonly cpuUs: number;
+}
+
+/** Plants spikes and shifts in the two weeks after a change of the clock, and counts those that are found within three hours. */
+const plant = (local: Local, learnt: Uint8Array, seed: number, atMs: number): { planted: number; found: number } => {
+  const random = randomOf(seed + 7);
+  let [planted, found] = [0, 0];
+  for (const change of changes.filter(({ name }) => ['spike', 'dip', 'shiftUp', 'shiftDown'].includes(name))) {
+    const plantedMs = atMs + Math.floor((1 + 12 * random()) * day) * stepMs;
+    const at = indexAt(local, plantedMs);
+    const values = withChange(local.series, change, at, seed);
+    if (isSwallowed(local.series, values, change, at)) continue;
+    const points = pointsOf(local, atMs, plantedMs + latest * stepMs, { ...local.series, values });
+    const { scored } = scoreSeries(points, options, learnt);
+    planted++;
+    found += Number(begins(scored).some((index) => index >= scored.length - latest));
+  }
+  return { planted, found };
+};
+
+/** What comes after the last of some changes. */
+const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift[], isLocal: boolean): Counts => {
+  const startMs = mondayBefore((all[0]?.atMs ?? 0) - learning * stepMs, ahead);
+  const atMs = all.at(-1)?.atMs ?? 0;
+  const endMs = atMs + watched * stepMs;
+  const series = seriesOf(kind, seed, Math.round((endMs - startMs) / stepMs) + day);
+  const local = { series, startMs, shifts: isLocal ? all : [] };
+  const learnt = scoreSeries(pointsOf(local, startMs, atMs), options).state;
+  const known = Uint8Array.from(learnt);
+  const points = pointsOf(local, atMs, endMs);
+  const before = process.cpuUsage();
+  const alarms = begins(scoreSeries(points, options, learnt).scored);
+  const { user, system } = process.cpuUsage(before);
+  return {
+    inSixDays: alarms.filter((index) => index < 6 * day).length,
+    inThreeWeeks: alarms.length,
+    ...plant(local, known, seed, atMs),
+    cpuUs: user + system,
+  };
+};
+
+const sum = (all: readonly Counts[], of: keyof Counts): number => all.reduce((total, counts) => total + counts[of], 0);
+/** Series of a kind by their local clock, and the same ones by UTC. */
+const measured = (kind: string, way: 'forwards' | 'back'): { local: Counts[]; utc: Counts[] } => {
+  const [local, utc]: [Counts[], Counts[]] = [[], []];
+  for (const { ahead, forwards, back } of zones) {
+    const both = way === 'back' && !isApart ? [forwards, back] : [way === 'back' ? back : forwards];
+    const before = way === 'back' && isApart ? ahead + 1 : ahead;
+    for (let seed = from; seed < to; seed++) {
+      local.push(countsOf(kind, seed, before, both, true));
+      utc.push(countsOf(kind, seed, before, both, false));
+    }
+  }
+  return { local, utc };
+};
+
+const rowOf = (kind: string, way: 'forwards' | 'back'): Record<string, string | number> => {
+  const { local, utc } = measured(kind, way);
+  const beyond = local.map(({ inThreeWeeks }, index) => inThreeWeeks - (utc[index]?.inThreeWeeks ?? 0));
+  return {
+    ...{ kind, way, series: local.length },
+    'in 6 days': `${sum(local, 'inSixDays')} (${sum(utc, 'inSixDays')})`,
+    'in 3 weeks': `${sum(local, 'inThreeWeeks')} (${sum(utc, 'inThreeWeeks')})`,
+    'no more': beyond.filter((more) => more <= 0).length,
+    'once more': beyond.filter((more) => more === 1).length,
+    more: beyond.filter((more) => more > 1).length,
+    most: Math.max(...beyond),
+    found: `${sum(local, 'found')}/${sum(local, 'planted')} (${sum(utc, 'found')}/${sum(utc, 'planted')})`,
+    cpuUs: Math.round((10 * (sum(local, 'cpuUs') + sum(utc, 'cpuUs'))) / (2 * local.length * watched)) / 10,
+  };
+};
+console.table(asked.flatMap((kind) => [rowOf(kind, 'forwards'), rowOf(kind, 'back')]));
