@@ -1,9 +1,9 @@
 /** Chosen columns of log records, page by page. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { asOfOne } from '../as-of-one.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
-import { asOfOne } from '../rows/as-of-one.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';

@@ -2,9 +2,9 @@
 
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
+import { asOfOne } from '../as-of-one.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
-import { asOfOne } from '../rows/as-of-one.ts';
 import { earlierOf, inStretches } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 

@@ -4,11 +4,11 @@
  * with the stretch that had enough then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { asOfOne, type RowOrder, type RowPlace } from '../as-of-one.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues, withinRange } from '../records.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
-import { asOfOne, type RowOrder, type RowPlace } from './as-of-one.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
 const firstNs = 60_000_000_000n;

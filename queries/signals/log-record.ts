@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { severityOf } from '../../schemas/records/severity.ts';
 import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
+import type { RowPlace } from '../as-of-one.ts';
 import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import {
   InstrumentationScope,
@@ -10,7 +11,6 @@ import {
   scopeSelection,
 } from '../instrumentation-scope.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
-import type { RowPlace } from '../rows/as-of-one.ts';
 import { formatTime } from '../time.ts';
 
 /** A log record as answers carry it. */

@@ -1,6 +1,6 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
-import { asOfOne, type RowOrder } from '../../queries/rows/as-of-one.ts';
+import { asOfOne, type RowOrder } from '../../queries/as-of-one.ts';
 import { type Earlier, inStretches } from '../../queries/rows/in-order.ts';
 import { inTraceOrder } from '../../queries/traces/trace-facts.ts';
 import { randomOf } from './random.ts';
