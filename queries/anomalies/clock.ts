@@ -2,7 +2,6 @@
  * The clock that a season goes by: UTC until clocks of the world change, and an hour more or less from then on where that fits better.
  * Nothing differs before a series has alarmed in the weeks after a change; from then on what the better clock explains is usual.
  */
-import type { Seen } from './look.ts';
 import { momentOf, seasonOf, strayNear } from './season.ts';
 import { at, clockAt, kept, type ScorerState } from './state.ts';
 import { changeBefore, daysAfter } from './summer-time.ts';
@@ -57,6 +56,13 @@ export const otherClock = (state: ScorerState, timeMs: number): Other | undefine
     ownStray: strayNear(state, ownMs, stepMs),
   };
 };
+
+/** A value, what is usual at its time by the clock of the season, and what the other one knows of it. */
+interface Seen {
+  readonly value: number;
+  readonly season: number;
+  readonly other: Other | undefined;
+}
 
 /** Whether the other clock seems to be right since the series has alarmed: what it explains is usual, and no season is learnt. */
 export const isOtherLikelier = ({ clock: c }: ScorerState): boolean =>
