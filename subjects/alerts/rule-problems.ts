@@ -44,10 +44,7 @@ const singles: Readonly<Record<string, string>> = {
 const ofForesight = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
   if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
   const message = 'must ask telemetry: it is the figures that can be absent';
-  return [
-    ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
-    ...ownProblemsOf(query, 'condition.query'),
-  ];
+  return kind === 'absence' ? [{ path: 'condition.query.kind', message }] : [];
 };
 
 const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
@@ -66,7 +63,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   const { query } = condition;
   if (query.kind === 'rows')
     problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
-  problems.push(...ofForesight(condition));
+  problems.push(...ofForesight(condition), ...ownProblemsOf(query, 'condition.query'));
   if (condition.kind === 'absence') return problems;
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
