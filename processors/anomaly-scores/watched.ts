@@ -112,4 +112,11 @@ const open = (saved?: Uint8Array): WatchedDetectors => {
   return state;
 };
 
-export const watchedDetectors: StateDefinition<WatchedDetectors> = { version: 2, open, save, size: ({ size }) => size };
+export const watchedDetectors: StateDefinition<WatchedDetectors> = {
+  version: 3,
+  open,
+  save,
+  size: ({ size }) => size,
+  // What version 2 saved of a series is shorter, and else the same.
+  upgrade: (saved, version) => (version === 2 ? saved : undefined),
+};

@@ -329,5 +329,5 @@ test('a series takes two kilobytes of a snapshot at most, and comes back from it
   );
   for (const { known } of watched.series.values()) known.fill(0, former);
   const older = Buffer.concat([saved.subarray(0, head), ...parts]);
-  t.deepEqual(watchedDetectors.open(older).detectors, state.detectors);
+  t.deepEqual(watchedDetectors.open(watchedDetectors.upgrade?.(older, 2)).detectors, state.detectors);
 });
