@@ -1,23 +1,12 @@
 /** A form that adds an event of people's own: a campaign that began, a switch that was turned. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Field } from '../../editors/field.tsx';
-import { TextInput } from '../../editors/inputs.tsx';
-import { linesIn } from '../../editors/lines.ts';
+import { LinesInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { change } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { addCall, type Event, severities, type WrittenEvent } from './calls.ts';
-
-/** `team=shop`, one a line. */
-const tagsIn = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    linesIn(text).map((line) => {
-      const [name = '', ...value] = line.split('=');
-      return [name.trim(), value.join('=').trim()];
-    }),
-  );
 
 const texts = {
   title: ['Title', ''],
@@ -33,13 +22,13 @@ export const EventForm = () => {
     ...{ title: '', service: '', environment: '', link: '', time: '' },
   });
   const [text, setText] = useState('');
-  const [tags, setTags] = useState('');
+  const [tags, setTags] = useState<Readonly<Record<string, string>>>({});
   const [severity, setSeverity] = useState<Event['severity']>('info');
   const error = action.error.value;
   const add = async (): Promise<void> => {
     const { time, ...fields } = written;
     const body: WrittenEvent = {
-      ...{ ...fields, text, severity, tags: tagsIn(tags), projectId: projectId.peek() },
+      ...{ ...fields, text, severity, tags, projectId: projectId.peek() },
       ...(time === '' ? {} : { time }),
     };
     if ((await action.run({ body })) === undefined) return;
@@ -60,39 +49,22 @@ export const EventForm = () => {
           onChange={(value) => setWritten((now) => ({ ...now, [name]: value }))}
         />
       ))}
-      <Field label="Text" problem={error?.at('text')}>
-        <textarea
-          rows={3}
-          maxLength={8192}
-          value={text}
-          aria-invalid={error?.at('text') !== undefined}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </Field>
-      <Field label="Tags, one a line" problem={error?.at('tags')} hint="team=shop">
-        <textarea
-          rows={2}
-          value={tags}
-          spellcheck={false}
-          aria-invalid={error?.at('tags') !== undefined}
-          onInput={({ currentTarget }) => setTags(currentTarget.value)}
-        />
-      </Field>
-      <label>
-        Severity{' '}
-        <select
-          value={severity}
-          onChange={({ currentTarget }) =>
-            setSeverity(severities.find((each) => each === currentTarget.value) ?? 'info')
-          }
-        >
-          {severities.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </label>
+      <LinesInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
+      <PairsInput
+        label="Tags, one a line"
+        hint="team=shop"
+        rows={2}
+        value={tags}
+        problem={error?.at('tags')}
+        onChange={setTags}
+      />
+      <SelectInput
+        label="Severity"
+        value={severity}
+        problem={error?.at('severity')}
+        options={severities.map((each) => [each, each])}
+        onChange={(chosen) => setSeverity(severities.find((each) => each === chosen) ?? 'info')}
+      />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void add()}>
           Add the event
