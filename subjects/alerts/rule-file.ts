@@ -6,7 +6,7 @@ import { durationText, msOf, shortestInterval } from './durations.ts';
 import { RecordingGroupFields } from './recording/group.ts';
 import { groupProblemsOf } from './recording/problems.ts';
 import { AlertRuleFields, type RuleOrigin } from './rule.ts';
-import { type Problem, problemsOf, textProblemsOf } from './rule-problems.ts';
+import { keptProblemsOf, type Problem, textProblemsOf } from './rule-problems.ts';
 
 /** What became of one rule of a file. */
 export interface FileRule {
@@ -129,7 +129,7 @@ const placed = (
 ): FileRule => {
   const parsed = AlertRuleFields.safeParse(rule);
   if (parsed.success) {
-    const problems = [...more, ...problemsOf(parsed.data)];
+    const problems = [...more, ...keptProblemsOf(parsed.data)];
     const warnings = textProblemsOf(parsed.data).map(({ path, message }) => ({
       path,
       message: `is shown as it is: ${message}`,

@@ -44,7 +44,10 @@ const singles: Readonly<Record<string, string>> = {
 const ofForesight = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
   if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
   const message = 'must ask telemetry: it is the figures that can be absent';
-  return kind === 'absence' ? [{ path: 'condition.query.kind', message }] : [];
+  return [
+    ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
+    ...ownProblemsOf(query, 'condition.query'),
+  ];
 };
 
 const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
@@ -63,7 +66,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   const { query } = condition;
   if (query.kind === 'rows')
     problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
-  problems.push(...ofForesight(condition), ...ownProblemsOf(query, 'condition.query'));
+  problems.push(...ofForesight(condition));
   if (condition.kind === 'absence') return problems;
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
@@ -99,3 +102,12 @@ export const problemsOf = (rule: AlertRuleFields): Problem[] => [
     ? [{ path: 'labels.alertname', message: "is the rule's name: set alertName" }]
     : []),
 ];
+
+/** The same of a rule that is to be kept: its query is read, too. What is only tried says so in its answer. */
+export const keptProblemsOf = (rule: AlertRuleFields): Problem[] => {
+  const problems = problemsOf(rule);
+  const { condition } = rule;
+  return problems.length > 0 || condition.kind === 'composite'
+    ? problems
+    : [...ownProblemsOf(condition.query, 'condition.query')];
+};

@@ -8,7 +8,7 @@ import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts
 import { msOf, shortestInterval } from '../../../subjects/alerts/durations.ts';
 import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
-import { type Problem, problemsOf } from '../../../subjects/alerts/rule-problems.ts';
+import { keptProblemsOf, type Problem } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -114,7 +114,7 @@ const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, 
   { caller, of, before },
 ) => {
   refuseManaged(before);
-  const problems = problemsOf(after);
+  const problems = keptProblemsOf(after);
   if (msOf(after.interval) < msOf(shortestInterval))
     problems.push({
       path: 'interval',
