@@ -72,6 +72,33 @@ export class TextIndex {
     }
   }
 
+  /**
+   * The same of UTF-8, whatever the case of its letters; the texts are in lower case. False where it met a character beyond ASCII, and
+   * looked no further.
+   */
+  scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number) => void): boolean {
+    const filter = this.#filter;
+    let bits = 0;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] as number;
+      if (byte > 127) return false;
+      bits = ((bits << 5) | (byte & 31)) & mostBits;
+      if (((filter[bits >>> 5] as number) & (1 << (bits & 31))) !== 0) this.#lookIn(bytes, from, at, found);
+    }
+    return true;
+  }
+
+  /** Compares the texts of which a run ends here. */
+  #lookIn(bytes: Uint8Array, from: number, at: number, found: (id: number) => void): void {
+    if (at - from < 2) return;
+    let run = 0;
+    for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerOf(bytes[index] as number);
+    const threes = this.#threes.get(run & 0xff_ffff);
+    if (threes !== undefined) compareBytes(threes, bytes, from, at, found);
+    const fours = at - from < 3 ? undefined : this.#fours.get(run);
+    if (fours !== undefined) compareBytes(fours, bytes, from, at, found);
+  }
+
   /** Lets a run through that ends here, behind a character. */
   #mark(before: number, text: string, end: number): void {
     let bits = before & 31;
@@ -88,6 +115,27 @@ export class TextIndex {
     if (fours !== undefined) compare(fours, text, at, found);
   }
 }
+
+const lowerOf = (byte: number): number => (byte >= 65 && byte <= 90 ? byte | 32 : byte);
+
+const stands = (text: string, bytes: Uint8Array, start: number): boolean => {
+  for (let index = 0; index < text.length; index++)
+    if (lowerOf(bytes[start + index] ?? 0) !== text.charCodeAt(index)) return false;
+  return true;
+};
+
+const compareBytes = (
+  places: readonly Place[],
+  bytes: Uint8Array,
+  from: number,
+  at: number,
+  found: (id: number) => void,
+): void => {
+  for (let index = 0; index < places.length; index++) {
+    const { id, text, end } = places[index] as Place;
+    if (at - end >= from && stands(text, bytes, at - end)) found(id);
+  }
+};
 
 const compare = (places: readonly Place[], text: string, at: number, found: (id: number) => void): void => {
   for (let index = 0; index < places.length; index++) {

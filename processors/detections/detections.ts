@@ -4,6 +4,7 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detect } from '../../subjects/detections/detect.ts';
+import { dullKindOf } from '../../subjects/detections/dull-records.ts';
 import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import type { Watch } from '../../subjects/detections/rule-set.ts';
 import { defineProcessor } from '../engine/definition.ts';
@@ -48,6 +49,8 @@ export const detections = defineProcessor({
   step(record, { follows, emit, state: { spending, seen }, clockMs }) {
     if (follows.rules.size === 0) return;
     const deployment = deploymentIn(follows);
+    const dull = dullKindOf(deployment.set, record);
+    if (dull !== undefined && seen.passes(dull, clockMs)) return;
     const { tenantId, projectId, timeMs, service } = record;
     const watch: Watch = {
       isOff: (ruleId, version) => spending.isOff(ruleId, version),

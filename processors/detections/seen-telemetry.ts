@@ -13,6 +13,8 @@ const mostNames = 1_000;
 const lookedAtFirst = 1_000;
 const lookedAtLater = 16;
 
+const isLookedAt = (record: number): boolean => record <= lookedAtFirst || record % lookedAtLater === 0;
+
 const Saved = z.strictObject({
   day: z.int(),
   kinds: z.array(z.strictObject({ key: z.string(), records: z.int(), names: z.array(z.string()) })),
@@ -45,6 +47,16 @@ export class DayOfTelemetry {
   readonly #kinds = new Map<string, Kind>();
   #names = 0;
 
+  /** Counts a record of a kind whose fields are not to be looked at; false where they are, and then it is not counted. */
+  passes({ key }: EventKind, clockMs: number): boolean {
+    this.#begin(Math.floor(clockMs / dayMs));
+    const known = this.#kinds.get(key);
+    if (known === undefined) return this.#kinds.size >= mostKinds;
+    if (isLookedAt(known.records + 1)) return false;
+    known.records++;
+    return true;
+  }
+
   /** What an event shows that no other of this day has shown; undefined for nothing. */
   look(kind: EventKind, { leaves }: SigmaEvent, clockMs: number): Seen | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
@@ -53,7 +65,7 @@ export class DayOfTelemetry {
     const seen = known ?? { records: 0, names: new Set(), places: new WeakSet() };
     if (known === undefined) this.#kinds.set(kind.key, seen);
     seen.records++;
-    if (seen.records > lookedAtFirst && seen.records % lookedAtLater !== 0) return undefined;
+    if (!isLookedAt(seen.records)) return undefined;
     const fields = newNames(seen, leaves);
     this.#names += fields.length;
     if (known !== undefined && fields.length === 0) return undefined;

@@ -225,3 +225,48 @@ export const attributeList = (cursor: WireCursor, tag: number, from: number, to:
   }
   return list;
 };
+
+/** What looks at attributes as they lie on the wire. Each of its functions answers whether to go on. */
+export interface Glance {
+  name(text: string): boolean;
+  /** A text, in UTF-8. */
+  text(bytes: Uint8Array, from: number, to: number): boolean;
+  /** An integer, a number or a boolean, or nothing at all; `read` gives its text. */
+  scalar(read: () => string): boolean;
+}
+
+const scalars = ['i', 'd', 'b', 'n'];
+
+/** Shows a value to a glance. One that is no text and no scalar ends it. */
+export const glanceAtValue = (
+  cursor: WireCursor,
+  start: number,
+  end: number,
+  glance: Omit<Glance, 'name'>,
+): boolean => {
+  if (start < 0) return glance.scalar(() => '');
+  cursor.at = start;
+  if (start < end && cursor.bytes[start] === 0x0a) {
+    cursor.at++;
+    const length = cursor.varint();
+    return cursor.at + length === end && glance.text(cursor.bytes, cursor.at, end);
+  }
+  if (!scalars.includes(String.fromCharCode(letterOf(cursor, end)))) return false;
+  return glance.scalar(() => {
+    cursor.at = start;
+    return textOfValue(cursor, end);
+  });
+};
+
+/** Shows all attributes to a glance, in the fields of that tag between two positions; false where it did not go on to the end. */
+export const glanceAtAttributes = (
+  cursor: WireCursor,
+  [tag, from, to]: readonly [number, number, number],
+  glance: Glance,
+): boolean => {
+  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
+    if (!glance.name(nameAt(cursor.bytes, key.start, key.end))) return false;
+    if (!glanceAtValue(cursor, found.start, found.end, glance)) return false;
+  }
+  return true;
+};

@@ -1,6 +1,6 @@
 import { letterOf, textOfValue } from '../otlp/any-value.ts';
 import { idStart, type WireCursor } from '../protobuf/cursor.ts';
-import type { AttributeType } from './attributes.ts';
+import { type AttributeType, type Glance, glanceAtAttributes, glanceAtValue } from './attributes.ts';
 import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 import { severityOf } from './severity.ts';
 
@@ -52,6 +52,17 @@ export class LogRecord extends TracedRecord {
     const cursor = this.located();
     cursor.at = this.#bodyStart;
     return String.fromCharCode(letterOf(cursor, this.#bodyEnd)) as AttributeType;
+  }
+
+  /** Shows its attributes and its body, which has the name `body`, to a glance, without decoding them; false where it did not go on to the end. */
+  glance(glance: Glance & { body(bytes: Uint8Array, from: number, to: number): boolean }): boolean {
+    const cursor = this.located();
+    const { text, scalar } = { text: glance.body, scalar: glance.scalar };
+    return (
+      glanceAtAttributes(cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], glance) &&
+      glance.name('body') &&
+      glanceAtValue(cursor, this.#bodyStart, this.#bodyEnd, { text, scalar })
+    );
   }
 
   /** The record's time, else when it was observed, else when it was received; nanoseconds since the epoch. */

@@ -79,6 +79,11 @@ export class LogSources {
     }
   }
 
+  /** Whether the answer may depend on values of a folded name. */
+  asksFor(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
   /** What the tables know of an event. Equal kinds are the same object. */
   kindOf(event: SigmaEvent): EventKind {
     const signature = this.#signature(event);

@@ -55,7 +55,8 @@ const valuesOf = (attributes: readonly Attribute[]): RecordValues['attributes'] 
 
 /** By the attributes of a resource, which its records share. */
 const resources = new WeakMap<LogRecord['resourceAttributes'], RecordValues['resource']>();
-const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
+/** What the resource of a record holds. */
+export const resourceOf = ({ resourceAttributes }: LogRecord): RecordValues['resource'] => {
   const known = resources.get(resourceAttributes);
   if (known !== undefined) return known;
   const made = valuesOf([...resourceAttributes.values()]);

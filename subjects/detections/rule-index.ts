@@ -7,6 +7,10 @@ import { bestClauses, type Clause, valueKey, type Witness } from './witnesses.ts
 /** Clauses of a rule that are looked for: a bit each. */
 const mostClauses = 6;
 
+/** Whether a text may lie within that of a number or a boolean. */
+const isOfScalar = (text: string): boolean =>
+  /^[\d.e+-]+$/.test(text) || ['-infinity', 'nan', 'true', 'false'].some((scalar) => scalar.includes(text));
+
 /** Which rules a witness is for, and in which of their clauses. */
 interface Posting {
   readonly rules: number[];
@@ -14,6 +18,9 @@ interface Posting {
   /** The event in which it was seen last. */
   round: number;
 }
+
+/** What was found in an event; of no use to another index. */
+export type Met = readonly Posting[];
 
 export class RuleIndex {
   /** Rules that may match any event. */
@@ -24,6 +31,8 @@ export class RuleIndex {
   readonly #postings: Posting[] = [];
   readonly #values = new Map<string, Map<string, Posting>>();
   readonly #texts: TextIndex;
+  /** Whether some of the texts may be the text of a number or a boolean. */
+  readonly hasScalarTexts: boolean;
   readonly #found: number[] = [];
   readonly #foundText = (id: number): void => this.#meet(this.#postings[id] as Posting);
   #round = 0;
@@ -44,6 +53,57 @@ export class RuleIndex {
     }
     this.always = always;
     this.#texts = new TextIndex(texts);
+    this.hasScalarTexts = [...texts.keys()].some(isOfScalar);
+  }
+
+  /** Whether values of a folded name are looked for. */
+  asksFor(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** What a record of some resource has in any case. */
+  metBy({ leaves }: SigmaEvent): Met {
+    const met: Posting[] = [];
+    for (const { low, names } of leaves) {
+      for (const name of names) {
+        const posting = this.#postingOf(name, low);
+        if (posting !== undefined) met.push(posting);
+      }
+      this.#texts.scan(low, (id) => met.push(this.#postings[id] as Posting));
+    }
+    return met;
+  }
+
+  /** Begins to look at an event value by value, as `candidates` does at once; `isAsked` ends it. */
+  begin(met: Met): void {
+    this.#round++;
+    this.#found.length = 0;
+    for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
+  }
+
+  /** A value, in lower case, by its folded names. */
+  value(names: readonly string[], low: string): void {
+    for (let at = 0; at < names.length; at++) {
+      const posting = this.#postingOf(names[at] as string, low);
+      if (posting !== undefined) this.#meet(posting);
+    }
+  }
+
+  /** A text in UTF-8; false where it cannot be looked at so. */
+  bytes(bytes: Uint8Array, from: number, to: number): boolean {
+    return this.#texts.scanBytes(bytes, from, to, this.#foundText);
+  }
+
+  /** A number or a boolean, as text in lower case. */
+  scalar(low: string): void {
+    if (this.hasScalarTexts) this.#texts.scan(low, this.#foundText);
+  }
+
+  /** Whether some rule must be asked, beside those that may match any event. */
+  isAsked(): boolean {
+    for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
+    this.#touched.length = 0;
+    return this.#found.length > 0;
   }
 
   /** Numbers of the rules that an event may match; valid until the next call. */
@@ -58,13 +118,13 @@ export class RuleIndex {
   }
 
   #leaf({ low, names }: Leaf): void {
-    for (let at = 0; at < names.length; at++) {
-      const values = this.#values.get(names[at] as string);
-      if (values === undefined) continue;
-      const posting = values.get(low) ?? values.get(valueKey(low));
-      if (posting !== undefined) this.#meet(posting);
-    }
+    this.value(names, low);
     this.#texts.scan(low, this.#foundText);
+  }
+
+  #postingOf(name: string, low: string): Posting | undefined {
+    const values = this.#values.get(name);
+    return values?.get(low) ?? values?.get(valueKey(low));
   }
 
   #meet(posting: Posting): void {

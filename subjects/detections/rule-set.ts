@@ -72,6 +72,17 @@ interface Group {
   readonly index: RuleIndex;
 }
 
+/** What makes rules worth asking: values of some names, and texts wherever they are. */
+export interface Interest {
+  readonly index: RuleIndex;
+  /** Whether an event has a field that lets a rule be asked which has nothing else to be found by. */
+  isAlways(event: SigmaEvent): boolean;
+  /** Folded names of a value, by the name that the event has for it. */
+  namesOf(place: string): readonly string[];
+  /** Whether a value of a folded name may tell the kind, or let a rule match that has nothing else to be found by. */
+  tells(name: string): boolean;
+}
+
 /** Kinds of events for which an index is kept. */
 const mostGroups = 256;
 
@@ -171,6 +182,20 @@ export class RuleSet {
   /** What the tables know of where an event comes from. */
   kindOf(event: SigmaEvent): EventKind {
     return this.#sources.kindOf(event);
+  }
+
+  /** What an event of a kind has, at the least, if a rule may match it. Undefined where a rule may match any. */
+  interestIn(kind: EventKind): Interest | undefined {
+    const { rules, index } = this.#group(kind);
+    const always = index.always.map((number) => rules[number] as Asked);
+    if (always.some(({ wantsField }) => !wantsField)) return undefined;
+    const wanted = new Set(always.flatMap(({ compiled }) => compiled.names));
+    return {
+      index,
+      isAlways: ({ leaves }) => leaves.some(({ names }) => names.some((name) => wanted.has(name))),
+      namesOf: (place) => this.#paths.child(this.#paths.top, place).names,
+      tells: (name) => this.#sources.asksFor(name) || wanted.has(name),
+    };
   }
 
   /** All rules that an event matches, in their order. */
