@@ -111,6 +111,8 @@ export const readPattern = async (
   const { filter, range } = question;
   const totals = await totalsOf(columns, question);
   const total = totals.byId.get(id) ?? unseen(totals, surviving);
+  // Nothing of what was asked for ever had it: it is another service's.
+  if (!Number.isFinite(total.firstMs)) return undefined;
   const [[described], parameters, samples] = await Promise.all([
     describePatterns(columns, totals, [total], question, historySteps),
     id === OTHER_ID ? [] : parametersOf(columns, id, filter.service),

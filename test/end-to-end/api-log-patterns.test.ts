@@ -96,3 +96,13 @@ test('a detector scores the counts of each pattern', async (t) => {
     ],
   );
 });
+
+test('a pattern is not found where it is asked of a service that never sent it', async (t) => {
+  const { items } = (await harness.ask('GET', `/api/logs/patterns?from=${times.from}&to=${times.to}`)).body;
+  const { id } = items.find(({ template }: { template: string }) => template.startsWith('served'));
+  const asked = async (service: string) =>
+    (await harness.ask('GET', `/api/logs/patterns/${id}?from=${times.from}&to=${times.to}&service=${service}`)).status;
+  t.is(await asked('shop'), 200);
+  t.is(await asked('cart'), 404);
+  t.is(await asked('0'.repeat(512)), 404);
+});
