@@ -37,15 +37,15 @@ const Only = ({
   readonly name: string;
   readonly of: readonly string[] | undefined;
 }) => {
+  const chosen = inAddress(name);
+  // What is chosen can be shown before it is known what else can be.
+  const all = new Set([...(chosen === '' ? [] : [chosen]), ...of]);
   return (
     <label>
       {label}{' '}
-      <select
-        value={inAddress(name)}
-        onChange={({ currentTarget }) => change({ [name]: currentTarget.value, open: '' })}
-      >
+      <select value={chosen} onChange={({ currentTarget }) => change({ [name]: currentTarget.value, open: '' })}>
         <option value="">all</option>
-        {of.map((each) => (
+        {[...all].map((each) => (
           <option key={each} value={each}>
             {each}
           </option>
