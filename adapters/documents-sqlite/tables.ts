@@ -233,7 +233,7 @@ export class DocumentTables {
     const index = isIndexed ? orderIndexOf(definition, placing.path) : undefined;
     if (placing === undefined || index === undefined || this.#holdsUnplaced(index, tenant)) return undefined;
     const condition = mayMatch(filter);
-    const shown = `${columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`)}`;
+    const shown = columns.replace('fields', `CASE WHEN ${condition.sql} THEN fields END AS fields`);
     const inner = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
     return this.#rowsOf(
       this.#statement(`SELECT ${shown} FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql} LIMIT ?`).iterate(

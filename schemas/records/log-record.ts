@@ -57,11 +57,10 @@ export class LogRecord extends TracedRecord {
   /** Shows its attributes and its body, which has the name `body`, to a glance, without decoding them; false where it did not go on to the end. */
   glance(glance: Glance & { body(bytes: Uint8Array, from: number, to: number): boolean }): boolean {
     const cursor = this.located();
-    const { text, scalar } = { text: glance.body, scalar: glance.scalar };
     return (
       glanceAtAttributes(cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], glance) &&
       glance.name('body') &&
-      glanceAtValue(cursor, this.#bodyStart, this.#bodyEnd, { text, scalar })
+      glanceAtValue(cursor, this.#bodyStart, this.#bodyEnd, { text: glance.body, scalar: glance.scalar })
     );
   }
 

@@ -21,6 +21,7 @@ interface Posting {
 
 /** What was found in an event; of no use to another index. */
 export type Met = readonly Posting[];
+const nothingMet: Met = [];
 
 export class RuleIndex {
   /** Rules that may match any event. */
@@ -99,7 +100,7 @@ export class RuleIndex {
     if (this.hasScalarTexts) this.#texts.scan(low, this.#foundText);
   }
 
-  /** Whether some rule must be asked, beside those that may match any event. */
+  /** Ends a look, and tells whether some rule must be asked, beside those that may match any event. */
   isAsked(): boolean {
     for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
     this.#touched.length = 0;
@@ -108,18 +109,15 @@ export class RuleIndex {
 
   /** Numbers of the rules that an event may match; valid until the next call. */
   candidates({ leaves }: SigmaEvent): readonly number[] {
-    this.#round++;
-    this.#found.length = 0;
-    for (let at = 0; at < leaves.length; at++) this.#leaf(leaves[at] as Leaf);
-    for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
-    this.#touched.length = 0;
+    this.begin(nothingMet);
+    for (let at = 0; at < leaves.length; at++) {
+      const { low, names } = leaves[at] as Leaf;
+      this.value(names, low);
+      this.#texts.scan(low, this.#foundText);
+    }
+    this.isAsked();
     for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);
     return this.#found;
-  }
-
-  #leaf({ low, names }: Leaf): void {
-    this.value(names, low);
-    this.#texts.scan(low, this.#foundText);
   }
 
   #postingOf(name: string, low: string): Posting | undefined {
