@@ -179,9 +179,7 @@ class ClickhouseColumns implements Columns {
     }
     const tables = tablesRead(sql);
     if (tables === undefined || tables.size === 0) return undefined;
-    const isApart = ofEachServer && readsOnce(sql);
-    const shards = await this.#placements.ofTenant(tenantId, tables);
-    return isApart || shards?.length === 1 ? shards : undefined;
+    return this.#placements.ofTenant(tenantId, tables, ofEachServer && readsOnce(sql));
   }
 
   /** A read as the client takes it. */

@@ -81,17 +81,26 @@ export class Placements {
     return this.#fewest ?? shards;
   }
 
-  /** All shards that may have a tenant's rows in these tables, where each can be asked by itself; else undefined. */
-  async ofTenant(tenant: string, tables: ReadonlySet<string>): Promise<readonly number[] | undefined> {
+  /**
+   * All shards that may have a tenant's rows in these tables, where each can be asked by itself; else undefined. Unless the
+   * reader puts answers together (`isApart`), that is one shard at most.
+   */
+  async ofTenant(
+    tenant: string,
+    tables: ReadonlySet<string>,
+    isApart: boolean,
+  ): Promise<readonly number[] | undefined> {
     const liesBy = [...tables].every(liesByTenant);
+    if (!liesBy && !isApart) return undefined;
     try {
       const shards = await this.#shardsOf(placeOfTenant(tenant), (told) => {
         const all = liesBy ? told.ofTenant(tenant, new Set([...tables].flatMap(filledFrom))) : told.all;
         if (all.size > 1) told.checkWhole();
         return all;
       });
-      for (const shard of shards ?? []) await this.#servers.membersOf(shard);
-      return shards && [...shards];
+      if (shards === undefined || (shards.size > 1 && !isApart)) return undefined;
+      for (const shard of shards) await this.#servers.membersOf(shard);
+      return [...shards];
     } catch {
       // Who asks for the rows of all shards hears what is wrong.
       return undefined;
