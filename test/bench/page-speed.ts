@@ -28,6 +28,8 @@ import { type Row, table } from './report.ts';
 
 const spans = Number(process.env['BENCH_SPANS'] ?? 100_000);
 const refreshes = Number(process.env['BENCH_REFRESHES'] ?? 360);
+/** Between two refreshes; 10 makes 360 of them an hour. */
+const refreshSeconds = Number(process.env['BENCH_REFRESH_SECONDS'] ?? 0);
 
 const logs: Case = async (bench) => {
   await landRecords(bench.harness);
@@ -206,7 +208,10 @@ const refreshing: Case = async (bench) => {
   for (let count = 0; count < 10; count++) await refresh();
   const before = await heapOf(devtools);
   const cost = await costOf(page, async () => {
-    for (let count = 0; count < refreshes; count++) await refresh();
+    for (let count = 0; count < refreshes; count++) {
+      await refresh();
+      await delay(refreshSeconds * 1_000);
+    }
   });
   const more = ((await heapOf(devtools)) - before) / 1e6;
   const told = `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more`;
