@@ -25,7 +25,7 @@ RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/
 WORKDIR /opt/oiq
 COPY --from=build /opt/oiq .
 ENV NODE_ENV=production UV_THREADPOOL_SIZE=16 NODE_COMPILE_CACHE=/opt/oiq/node_modules/.cache/node OIQ_DATA_DIR=/var/lib/oiq \
-    MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=4194304 \
+    MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1048576 MALLOC_TRIM_THRESHOLD_=4194304 \
     OIQ_HTTP_ADDRESS=0.0.0.0:8080 OIQ_OTLP_GRPC_ADDRESS=0.0.0.0:4317 OIQ_OTLP_HTTP_ADDRESS=0.0.0.0:4318
 # By number, so that Kubernetes can tell that it is not root.
 USER 1000:1000

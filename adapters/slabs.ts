@@ -13,38 +13,54 @@ export interface Slab {
  */
 export const slabBytes = 8 * 1024 * 1024;
 const smallestSlab = 1024 * 1024;
-const mostKept = 8;
+/** Bytes that are kept to be used again: readers that fall behind take many times as much for a while. */
+const mostKeptBytes = 24 * 1024 * 1024;
 
 /**
  * Values live until their batch has landed, longer than V8's young generation: without slabs they cost a full garbage
  * collection every hundred megabytes. A slab that is never released is collected as any other object.
  */
 export class Slabs implements Reused {
-  /** By size: powers of two. */
-  readonly #free = new Map<number, Buffer[]>();
+  /** Those that were given back last come last. Their sizes are powers of two. */
+  readonly #free: Buffer[] = [];
+  #freeBytes = 0;
 
   constructor() {
     releaseWhenIdle(this);
   }
 
   release(): void {
-    for (const free of this.#free.values()) free.length = 0;
+    this.#free.length = 0;
+    this.#freeBytes = 0;
   }
 
   /** Exactly `bytes`, whatever was there before. Small pieces get memory of their own: a slab would hold more than they do. */
   take(bytes: number): Slab {
     if (bytes < smallestSlab || bytes > slabBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
     const size = 2 ** Math.ceil(Math.log2(bytes));
-    const free = this.#free.get(size) ?? [];
-    this.#free.set(size, free);
-    let slab = free.pop() ?? Buffer.allocUnsafeSlow(size);
+    let slab = this.#reused(size) ?? Buffer.allocUnsafeSlow(size);
     return {
       bytes: slab.subarray(0, bytes),
       release: () => {
-        if (slab.length > 0 && free.length < mostKept) free.push(slab);
+        this.#keep(slab);
         slab = empty;
       },
     };
+  }
+
+  #reused(size: number): Buffer | undefined {
+    const found = this.#free.findLastIndex(({ length }) => length === size);
+    if (found < 0) return undefined;
+    this.#freeBytes -= size;
+    return this.#free.splice(found, 1)[0];
+  }
+
+  #keep(slab: Buffer): void {
+    if (slab.length === 0) return;
+    this.#free.push(slab);
+    this.#freeBytes += slab.length;
+    // What was not used for longest makes way.
+    while (this.#freeBytes > mostKeptBytes) this.#freeBytes -= this.#free.shift()?.length ?? 0;
   }
 }
 

@@ -78,9 +78,10 @@ const flags = [
 
 /**
  * glibc's allocator: blocks of a megabyte and more are the kernel's, and go back to it when they are freed. By default the first large
- * block that is freed makes the allocator keep all of up to 32 MB, and one small block above them holds them.
+ * block that is freed makes the allocator keep all of up to 32 MB, and one small block above them holds them. Two arenas serve all threads:
+ * by default there are eight for each core, and each keeps what its threads have freed.
  */
-const allocator = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' };
+const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' };
 
 /** Runs `file` with `args`, under further flags of Node that win, and exits as it does. Signals are passed on; should this process vanish, the child is told by its closed channel. */
 export const run = (file, args, more = []) => {

@@ -98,3 +98,14 @@ test('a slab is used again for pieces of about its size, and for no larger ones'
   t.is(again.bytes.buffer, first.bytes.buffer);
   t.is(slabs.take(slabBytes + 1).bytes.buffer.byteLength, slabBytes + 1);
 });
+
+test('24 MiB are kept to be used again, those that were given back last', (t) => {
+  const slabs = new Slabs();
+  const taken = Array.from({ length: 8 }, () => slabs.take(slabBytes));
+  for (const { release } of taken) release();
+  const again = new Set(Array.from({ length: 8 }, () => slabs.take(slabBytes).bytes.buffer));
+  t.deepEqual(
+    taken.map(({ bytes }) => again.has(bytes.buffer)),
+    [false, false, false, false, false, true, true, true],
+  );
+});

@@ -46,10 +46,11 @@ export const busyMachine = (): Readonly<Record<string, string>> => ({
 
 /** The environment of a process: the tests' own, without settings, and what is given. */
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
   UV_THREADPOOL_SIZE: '16',
+  MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '1048576',
   MALLOC_TRIM_THRESHOLD_: '4194304',
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
   NODE_COMPILE_CACHE: compileCache,
   OIQ_BOOTSTRAP_EMAIL: owner.email,
   OIQ_BOOTSTRAP_PASSWORD: owner.password,
