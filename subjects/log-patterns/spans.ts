@@ -32,6 +32,18 @@ const units = new Set(
 /** Letters of the longest unit. */
 const MAX_UNIT = 12;
 const missing = new Set('null nil none undefined'.split(' '));
+/** Of each of the first 128 characters: whether some word begins with it, as a small letter or a capital. */
+const beginningsOf = (words: Iterable<string>): Uint8Array => {
+  const begins = new Uint8Array(128);
+  for (const word of words)
+    for (const code of [word.charCodeAt(0), word.toUpperCase().charCodeAt(0)]) if (code < 128) begins[code] = 1;
+  return begins;
+};
+const beginsDate = beginningsOf(calendar);
+const beginsUnit = beginningsOf(units);
+const beginsMissing = beginningsOf(missing);
+/** Most words begin like none that is looked for, and are not cut out to be looked up. */
+const mayBegin = (begins: Uint8Array, code: number): boolean => code > 127 || begins[code] === 1;
 const methods = new Set('GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE'.split(' '));
 
 /** `( [ { <` and quotes. */
@@ -128,7 +140,7 @@ export const stemEnd = (text: string, from: number, to: number): number => {
 
 /** Whether a word says that there is no value. */
 export const isMissing = (text: string, from: number, to: number): boolean =>
-  to - from < 10 && missing.has(text.slice(from, to).toLowerCase());
+  to - from < 10 && mayBegin(beginsMissing, text.charCodeAt(from)) && missing.has(text.slice(from, to).toLowerCase());
 
 /** Up to where a URL or a path with a query ends. */
 export const urlEnd = (text: string, from: number, to: number): number => {
@@ -139,7 +151,7 @@ export const urlEnd = (text: string, from: number, to: number): number => {
 
 /** The end of a unit after a number: `10 ms` and `3 KB` are one value. */
 export const unitEnd = (text: string, end: number, to: number): number => {
-  if (text.charCodeAt(end) !== 32) return end;
+  if (text.charCodeAt(end) !== 32 || !mayBegin(beginsUnit, text.charCodeAt(end + 1))) return end;
   let index = end + 1;
   while (index < to && index < end + 2 + MAX_UNIT && classAt(text, index) & LETTER) index++;
   const next = index < to ? classAt(text, index) : SPACE;
@@ -173,7 +185,8 @@ export const isName = (text: string, from: number, to: number): boolean => {
 
 /** Whether a name of a month or day ends here: a digit or another such name follows. */
 export const isDate = (text: string, end: number, to: number): boolean => {
-  if (!calendar.has(text.slice(end - 3, end).toLowerCase())) return false;
+  if (!(mayBegin(beginsDate, text.charCodeAt(end - 3)) && calendar.has(text.slice(end - 3, end).toLowerCase())))
+    return false;
   let index = end;
   while (index < to && (text.charCodeAt(index) === 32 || text.charCodeAt(index) === 44)) index++;
   if (index === end || index >= to) return false;
