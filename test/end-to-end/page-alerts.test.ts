@@ -368,10 +368,10 @@ declare('rules of a file of Prometheus are imported, recorded ones too, and all 
   await page.getByLabel('or its YAML').and(page.locator('[aria-invalid=true]')).waitFor();
   await page.getByLabel('or its YAML').fill(file);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  await page.getByText('Refused: 1 of 3. Nothing was changed yet.').waitFor();
+  await page.getByText('Nothing was written. This would be: 2 created, 1 refused.').waitFor();
   t.deepEqual(await names(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('Refused: 1 of 3.', { exact: true }).waitFor();
+  await page.getByText('This was done: 2 created, 1 refused.').waitFor();
   t.is((await names()).length, 1);
   await page.getByRole('row', { name: /refused/ }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);

@@ -402,7 +402,7 @@ declare('an editor imports checks as code, and is told before of each document, 
   t.is(readFileSync(await file.path(), 'utf8'), (await harness.ask('GET', '/api/synthetics/export')).body);
   await page.getByLabel('or its YAML or JSON').fill(source);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  const rows = page.getByRole('region', { name: 'What becomes of each check' }).getByRole('row');
+  const rows = page.getByRole('region', { name: 'What becomes of each' }).getByRole('row');
   await rows.nth(2).waitFor();
   const { items } = (
     await harness.ask('POST', '/api/synthetics/import', { as: 'editor', body: { source, dryRun: true } })
@@ -417,19 +417,19 @@ declare('an editor imports checks as code, and is told before of each document, 
       outcome: string;
       problems: { line: number; path: string; message: string }[];
     }) => [
-      ...[String(item.document), String(item.line), item.name, item.outcome],
+      ...[`document ${item.document}, line ${item.line}`, item.name, item.outcome],
       item.problems.map(({ line, path, message }) => `Line ${line}, ${path}: ${message}`).join(''),
     ],
   );
   t.deepEqual(
-    said.map(([, , , outcome]: string[]) => outcome),
+    said.map(([, , outcome]: string[]) => outcome),
     ['created', 'refused'],
   );
   t.deepEqual(await shown(), said);
-  await page.getByText('Nothing was written. This would be:').waitFor();
+  await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();
   t.deepEqual((await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items, []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('This was done:').waitFor();
+  await page.getByText('This was done: 1 created, 1 refused.').waitFor();
   const [stored] = (await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items;
   await page.getByRole('link', { name: 'From <code>' }).click();
   await page.getByRole('complementary', { name: 'Check' }).getByRole('heading', { name: stored.name }).waitFor();

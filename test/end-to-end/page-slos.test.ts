@@ -192,10 +192,10 @@ spec:
   const stored = async () => (await harness.ask('GET', '/api/slos?search=imported')).body.items;
   await page.getByLabel('or its YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
-  await page.getByText('Refused: 1 of 2. Nothing was changed yet.').waitFor();
+  await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();
   t.deepEqual(await stored(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await page.getByText('Refused: 1 of 2.', { exact: true }).waitFor();
+  await page.getByText('This was done: 1 created, 1 refused.').waitFor();
   const [{ id: made, targetPct }] = await stored();
   t.is(targetPct, 99.9);
   t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);

@@ -1,9 +1,11 @@
-/** Texts that are imported, of files or written here; what becomes of them is told first. */
+/** Texts that are imported, of files or written here, and what becomes of each thing of them, which is told first. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CallError } from '../client/ask.ts';
+import type { Action } from '../client/action.ts';
+import type { Declared } from '../client/call.ts';
 import { Problem } from '../frame/standing.tsx';
 import { Wrong } from './field.tsx';
+import { type ImportOutcome, ImportOutcomes } from './import-outcomes.tsx';
 import { LinesInput } from './inputs.tsx';
 
 export interface ImportedFile {
@@ -15,8 +17,7 @@ export const ImportForm = ({
   language,
   accept,
   isMany = false,
-  isRunning,
-  error,
+  action,
   problem,
   run,
   children,
@@ -27,17 +28,24 @@ export const ImportForm = ({
   readonly accept: string;
   /** Whether several files are taken at once. */
   readonly isMany?: boolean;
-  readonly isRunning: boolean;
-  readonly error: CallError | undefined;
+  readonly action: Pick<Action<Declared>, 'isRunning' | 'error'>;
   /** What of the texts cannot be sent. */
   readonly problem?: string | undefined;
-  readonly run: (files: readonly ImportedFile[], isTrial: boolean) => Promise<void>;
+  /** What became of each, or would in a trial; undefined where nothing was answered. */
+  readonly run: (files: readonly ImportedFile[], isTrial: boolean) => Promise<readonly ImportOutcome[] | undefined>;
   /** What more may be said of the import. */
   readonly children?: ComponentChildren;
 }) => {
   const [files, setFiles] = useState<readonly ImportedFile[]>([]);
   const read = async (chosen: readonly File[]): Promise<void> =>
     setFiles(await Promise.all(chosen.map(async (file) => ({ name: file.name, source: await file.text() }))));
+  const [told, setTold] = useState<Parameters<typeof ImportOutcomes>[0]>();
+  const runAs = async (wasTrial: boolean): Promise<void> => {
+    setTold(undefined);
+    const of = await run(files, wasTrial);
+    setTold(of && { of, wasTrial });
+  };
+  const isRunning = action.isRunning.value;
   const isEmpty = files.every(({ source }) => source.trim() === '');
   return (
     <>
@@ -64,16 +72,17 @@ export const ImportForm = ({
         )}
         {children}
         <div class="act">
-          <button type="button" class="plain" disabled={isEmpty || isRunning} onClick={() => void run(files, true)}>
+          <button type="button" class="plain" disabled={isEmpty || isRunning} onClick={() => void runAs(true)}>
             Tell what becomes of it
           </button>
-          <button type="button" disabled={isEmpty || isRunning} onClick={() => void run(files, false)}>
+          <button type="button" disabled={isEmpty || isRunning} onClick={() => void runAs(false)}>
             Import
           </button>
         </div>
         {files.length > 1 ? <Wrong message={problem} /> : null}
       </div>
-      {problem === undefined ? <Problem error={error} /> : null}
+      {problem === undefined ? <Problem error={action.error.value} /> : null}
+      {told === undefined ? null : <ImportOutcomes {...told} />}
     </>
   );
 };

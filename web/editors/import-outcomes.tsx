@@ -1,52 +1,64 @@
-/** What becomes of each thing of a text that is imported. */
+/** What becomes of each thing that is imported. */
 import { Link } from '../frame/link.tsx';
 import { shownText } from '../frame/shown-text.tsx';
 import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
 
-const outcomes = {
-  created: 'new',
-  changed: 'changed',
-  replaced: 'replaced',
-  unchanged: 'as it was',
-  refused: 'refused',
-} as const;
-
 /** What became of one thing, or would. */
 export interface ImportOutcome {
-  /** In the text. */
-  readonly at: string;
-  readonly name: string | null;
-  readonly outcome: keyof typeof outcomes;
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  /** In the text, where it is told. */
+  readonly at?: string;
+  readonly name: string;
+  /** As the API calls it, or for people: `created`, `refused`. */
+  readonly outcome: string;
+  /** What is wrong with it, or lost, and where. */
+  readonly because: readonly { readonly line?: number; readonly path?: string; readonly message: string }[];
   /** An address of the page, where there is one of it. */
   readonly to?: string | undefined;
 }
 
-export const ImportOutcomes = ({ of, wasDry }: { readonly of: readonly ImportOutcome[]; readonly wasDry: boolean }) => {
-  const refused = of.filter(({ outcome }) => outcome === 'refused').length;
+/** How many of each outcome: `2 created, 1 refused`. */
+const counted = (all: readonly ImportOutcome[]): string =>
+  [...Map.groupBy(all, ({ outcome }) => outcome)].map(([outcome, of]) => `${of.length} ${outcome}`).join(', ');
+
+const Because = ({ line, path = '', message }: ImportOutcome['because'][number]) => (
+  <p class="soft">
+    {line === undefined ? '' : `Line ${line}${path === '' ? ': ' : ', '}`}
+    {path === '' ? null : (
+      <>
+        <code>{shownText(path)}</code>
+        {': '}
+      </>
+    )}
+    {shownText(message, { lines: true })}
+  </p>
+);
+
+export const ImportOutcomes = ({
+  of,
+  wasTrial,
+}: {
+  readonly of: readonly ImportOutcome[];
+  readonly wasTrial: boolean;
+}) => {
+  const arePlaced = of.some(({ at }) => at !== undefined);
   return (
     <>
       <p role="status">
-        {`Refused: ${refused} of ${of.length}.`}
-        {wasDry ? ' Nothing was changed yet.' : ''}
+        {wasTrial ? 'Nothing was written. This would be' : 'This was done'}: {counted(of)}.
       </p>
       <Scrolled class="scrolled" label="What becomes of each">
         <table class="figures texts">
-          <Heads columns={['Where', 'Name', wasDry ? 'Would be' : 'Is', 'Why']} />
+          <Heads columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
           <tbody>
-            {of.map(({ at, name, outcome, problems, to }) => (
-              <tr key={at}>
-                <td>{shownText(at)}</td>
+            {of.map(({ at, name, outcome, because, to }, index) => (
+              <tr key={index}>
+                {arePlaced ? <td>{shownText(at ?? '')}</td> : null}
+                <td>{to === undefined ? <bdi>{shownText(name)}</bdi> : <Link to={to}>{shownText(name)}</Link>}</td>
+                <td class={outcome === 'refused' ? 'text-error' : ''}>{outcome}</td>
                 <td>
-                  {to === undefined ? <bdi>{shownText(name ?? '')}</bdi> : <Link to={to}>{shownText(name ?? at)}</Link>}
-                </td>
-                <td class={outcome === 'refused' ? 'text-error' : ''}>{outcomes[outcome]}</td>
-                <td>
-                  {problems.map(({ path, message }) => (
-                    <p key={`${path} ${message}`} class="soft">
-                      {path === '' ? null : <code>{shownText(path)}</code>} {shownText(message)}
-                    </p>
+                  {because.map((one, which) => (
+                    <Because key={which} {...one} />
                   ))}
                 </td>
               </tr>

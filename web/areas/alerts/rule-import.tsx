@@ -1,26 +1,27 @@
 /** Imports a rule file of Prometheus, and tells first what becomes of each rule. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import type { Answered } from '../../client/call.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
-import { ImportOutcomes } from '../../editors/import-outcomes.tsx';
+import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { wrongIn } from '../../editors/opened.tsx';
 import { whyNot } from '../../frame/rights.ts';
 import { importRulesCall } from './calls.ts';
 
-type Item = Answered<NonNullable<typeof importRulesCall.of>>['items'][number];
-
 export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
-  const [told, setTold] = useState<{ readonly items: readonly Item[]; readonly wasDry: boolean }>();
   const wrong = wrongIn(action.error.value);
   const closed = whyNot(importRulesCall, 'Importing rules');
   if (closed !== '') return <p class="said">{closed}</p>;
-  const run = async ([file]: readonly ImportedFile[], dryRun: boolean): Promise<void> => {
+  const run = async (
+    [file]: readonly ImportedFile[],
+    dryRun: boolean,
+  ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
-    setTold(answer === undefined ? undefined : { items: answer.items, wasDry: dryRun });
+    return answer?.items.map(({ place, name, outcome, problems }) => ({
+      ...{ at: place, name: name ?? '', outcome, because: problems },
+    }));
   };
   return (
     <>
@@ -28,14 +29,7 @@ export const RuleImport = () => {
         Alert and recording rules of Prometheus. Those that the same file made before are replaced; rules that it has no
         more stay.
       </p>
-      <ImportForm
-        language="YAML"
-        accept=".yaml,.yml"
-        isRunning={action.isRunning.value}
-        error={action.error.value}
-        problem={wrong('file')}
-        run={run}
-      >
+      <ImportForm language="YAML" accept=".yaml,.yml" action={action} problem={wrong('file')} run={run}>
         <TextInput
           label="Name of the file"
           hint="Where several files have groups or alerts of the same names, it tells them apart"
@@ -44,12 +38,6 @@ export const RuleImport = () => {
           onChange={setFileName}
         />
       </ImportForm>
-      {told === undefined ? null : (
-        <ImportOutcomes
-          wasDry={told.wasDry}
-          of={told.items.map(({ place, name, outcome, problems }) => ({ at: place, name, outcome, problems }))}
-        />
-      )}
     </>
   );
 };
