@@ -1,5 +1,6 @@
 /** The area of services in a real browser: what is slow stands first, says what it waits for, and its traces and logs are one step away. */
 import test from 'ava';
+import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
 import { durationBucket } from '../../schemas/tables/durations.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -328,41 +329,81 @@ declare(
   },
 );
 
-declare('what is worse at a service has its cause looked for, with what speaks for and against each', async (t) => {
-  // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
-  const beginMs = nowMs - 85 * minuteMs;
-  for (const [version, from, minutes, failing] of [
-    [1, 0, 70, 10],
-    [2, 70, 14, 300],
-  ] as const) {
-    const resource = `cityHash64('search', ${version})`;
-    await harness.columns.execute(
-      `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) SELECT 'a', ${resource}, 'search', map('service.name', 'search', 'service.version', '${version}'), 'ss', now64(3), now64(3)`,
-    );
-    await harness.columns.execute(
-      `INSERT INTO spans (tenant_id, project_id, received_at, timestamp, duration, service, resource_id, name, kind, status_code)
+declare(
+  'what is worse has its cause looked for beside a service, an alert, an anomaly and an incident, as the API has it',
+  async (t) => {
+    // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
+    const beginMs = nowMs - 85 * minuteMs;
+    for (const [version, from, minutes, failing] of [
+      [1, 0, 70, 10],
+      [2, 70, 14, 300],
+    ] as const) {
+      const resource = `cityHash64('search', ${version})`;
+      await harness.columns.execute(
+        `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) SELECT 'a', ${resource}, 'search', map('service.name', 'search', 'service.version', '${version}'), 'ss', now64(3), now64(3)`,
+      );
+      await harness.columns.execute(
+        `INSERT INTO spans (tenant_id, project_id, received_at, timestamp, duration, service, resource_id, name, kind, status_code)
       SELECT 'a', 'p1', now64(3), toDateTime64(${beginMs / 1000} + 60 * ${from}, 9, 'UTC') + number * 1.5, 10000000, 'search', ${resource}, 'call', 2, if(cityHash64(number) % 1000 < ${failing}, 2, 0) FROM numbers(${minutes * 40})`,
+      );
+    }
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/services?from=now-30m&service=search');
+    /** Looks for it where the page is, and holds what is shown against what was answered. */
+    const found = async (symptom: object): Promise<void> => {
+      const cause = page.getByRole('region', { name: 'Cause' });
+      const answered = page.waitForResponse('**/api/ai/root-cause');
+      await cause.getByRole('button', { name: 'Look for the cause' }).click();
+      const answer = await answered;
+      t.like(answer.request().postDataJSON(), { ...symptom, scope: 'account' });
+      const { state, causes, others } = await answer.json();
+      t.is(state, 'found', JSON.stringify(symptom));
+      const told = cause.locator('ol > li');
+      await told.nth(causes.length - 1).waitFor();
+      t.is(await told.count(), causes.length);
+      const text = (await told.first().textContent()) ?? '';
+      const [{ title, at, evidence, against, score }] = causes;
+      t.regex(title, /search.* 2/);
+      for (const each of [title, at, ...evidence, ...against, `(${Math.round(100 * score)} of 100)`])
+        t.true(text.includes(each), each);
+      t.is(await cause.locator('details li').count(), others.length);
+    };
+    await found({ service: 'search', from: 'now-30m' });
+    await page.getByText('What else happened').click();
+    await holdsAsAView(t, tab, '.beside h2');
+
+    const noticedMs = beginMs + 72 * minuteMs;
+    const { body: rule } = await harness.ask('POST', '/api/alerts/rules', {
+      ...{ as: 'editor', body: { ...alertRuleResource.example, name: 'Search <i>fails</i>' } },
+    });
+    await harness.columns.execute(
+      `INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, severity, value, reason, since_ms, started_ms, groups, firing)
+    VALUES ('a', '${rule.id}', 'of-search', ${Date.now()}, now64(3), map('service', 'search'), 'firing', 'critical', 5, 'above', ${noticedMs}, ${noticedMs}, 1, 1)`,
     );
-  }
-  const tab = await chromium.open();
-  const { page } = tab;
-  await signedInAt(tab, harness.url, '/services?from=now-30m&service=search');
-  const cause = page.getByRole('region', { name: 'Cause' });
-  await cause.getByRole('button', { name: 'Look for the cause' }).click();
-  const { body } = await harness.ask('POST', '/api/ai/root-cause', {
-    body: { service: 'search', from: 'now-30m', scope: 'account' },
-  });
-  t.is(body.state, 'found', JSON.stringify(body));
-  const [first] = body.causes;
-  const told = cause.locator('ol > li');
-  await told.first().waitFor();
-  t.is(await told.count(), body.causes.length);
-  const text = (await told.first().textContent()) ?? '';
-  for (const each of [first.title, first.at, ...first.evidence, ...first.against]) t.true(text.includes(each), each);
-  await cause.getByText('What else happened').click();
-  t.is(await cause.locator('details li').count(), body.others.length);
-  await holdsAsAView(t, tab, '.beside h2');
-});
+    await harness.columns.execute(
+      `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at)
+    VALUES ('a', 'began', 'of-search', '${rule.id}', 1, 'Search', fromUnixTimestamp64Milli(toInt64(${noticedMs}), 'UTC'), 'inactive', 'firing', 'critical', map('service', 'search'), 5, 'above', now64(3))`,
+    );
+    const anomalyId = `d.s.${noticedMs.toString(36)}`;
+    await harness.columns.execute(
+      `INSERT INTO anomalies (tenant_id, time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value)
+    VALUES ('a', fromUnixTimestamp64Milli(toInt64(${noticedMs}), 'UTC'), '${anomalyId}', 1, 'd', 'Errors', ['traces'], 60000, 's', 'errors', map('service', 'search'), 'up', 'up', 0, 1, 5)`,
+    );
+    const { body: incident } = await harness.ask('POST', '/api/incidents', {
+      ...{ as: 'editor', body: { title: 'Search <b>fails</b>', alertIds: ['of-search'] } },
+    });
+    for (const [address, symptom] of [
+      ['/alerts?alert=of-search', { alertId: 'of-search' }],
+      [`/anomalies?from=now-30m&open=${anomalyId}`, { anomalyId }],
+      [`/incidents?incident=${incident.id}`, { incidentId: incident.id }],
+    ] as const) {
+      await tab.go(`${harness.url}${address}`);
+      await found(symptom);
+      await holdsAsAView(t, tab, '.beside h2');
+    }
+  },
+);
 
 declare(
   'what could be done is told with its request, and made or dismissed by somebody who may; others see why not',
