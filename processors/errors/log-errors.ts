@@ -4,7 +4,7 @@ import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { readStack } from '../../subjects/errors/stack.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { raisedOf, type Told } from './raised.ts';
+import { type Read, raisedOf, readingOf, type Told } from './raised.ts';
 
 const warn = 13;
 
@@ -23,10 +23,10 @@ const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => 
 };
 
 /** What was recorded as an exception, else what an error's body says; undefined for what is neither. */
-const toldBy = (record: LogRecord, level: number): Pick<Told, 'type' | 'message' | 'stack'> | undefined => {
-  const type = record.attribute('exception.type');
-  const message = record.attribute('exception.message');
-  const stack = record.attribute('exception.stacktrace');
+const toldBy = (record: LogRecord, level: number, read: Read): Pick<Told, 'type' | 'message' | 'stack'> | undefined => {
+  const type = read('exception.type');
+  const message = read('exception.message');
+  const stack = read('exception.stacktrace');
   if (type !== undefined || message !== undefined || stack !== undefined)
     return { type: type ?? '', message: message ?? record.body, stack: stack ?? '' };
   return level >= errorSeverity ? exceptionIn(record.body) : undefined;
@@ -47,7 +47,8 @@ export const logErrors = defineProcessor({
   step(record, { emit }) {
     const level = severityNumberOf(record);
     if (level > 0 && level < warn) return;
-    const told = toldBy(record, level);
+    const read = readingOf(record);
+    const told = toldBy(record, level, read);
     if (told === undefined) return;
     emit.raised(
       raisedOf(record, {
@@ -55,7 +56,7 @@ export const logErrors = defineProcessor({
         ...{ source: 'log', recordId: recordIdOf(record), parentSpanId: '', isStatusOnly: false, handled: null },
         timeNs: record.timeNs,
         tags: {},
-        read: (key) => record.attribute(key),
+        read,
       }),
     );
   },

@@ -1,6 +1,7 @@
 /** What records of all kinds say about an error. */
 import { formatTime } from '../../queries/time.ts';
 import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
+import { NameSet } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { fingerprintOf, type Recorded } from '../../subjects/errors/fingerprint.ts';
@@ -34,6 +35,20 @@ export const firstOf = (read: Read, keys: readonly string[]): string => {
     if (value !== undefined && value !== '') return value;
   }
   return '';
+};
+
+/** Names of all attributes that an error is made of. */
+const asked = new NameSet([
+  ...errorTags.flatMap((tag) => names[tag] ?? [tag]),
+  ...[...users, ...environments, 'user_agent.original', 'http.user_agent'],
+  ...['exception.type', 'exception.message', 'exception.stacktrace'],
+]);
+
+/** Reads what an error is made of. A record has little of it: what it has is found in one look. */
+export const readingOf = (record: LogRecord | Span): Read => {
+  const there = new Set<string>();
+  record.attributesAmong(asked, (name) => there.add(name));
+  return (key) => (there.has(key) ? record.attribute(key) : undefined);
 };
 
 const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;

@@ -3,7 +3,7 @@ import type { Span, SpanEvent } from '../../schemas/records/span.ts';
 import { topics } from '../../schemas/topics.ts';
 import { maskedMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { firstOf, type Read, raisedOf, type Told } from './raised.ts';
+import { firstOf, type Read, raisedOf, readingOf, type Told } from './raised.ts';
 
 const failed = 2;
 const kinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
@@ -13,6 +13,7 @@ const endOf = ({ timeNs, durationNs }: Span): bigint => timeNs + durationNs;
 const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent): Told => {
   const own = new Map<string, string>();
   for (const { key, text } of attributes) if (!own.has(key)) own.set(key, text);
+  const read = readingOf(span);
   const escaped = own.get('exception.escaped');
   return {
     ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: false },
@@ -22,7 +23,7 @@ const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent): Told => {
     handled: escaped === undefined ? null : escaped.toLowerCase() !== 'true',
     timeNs: timeNs === 0n ? endOf(span) : timeNs,
     tags: { 'span.name': span.name },
-    read: (key) => own.get(key) ?? span.attribute(key),
+    read: (key) => own.get(key) ?? read(key),
   };
 };
 
