@@ -52,7 +52,9 @@ export class Keyed<Value> {
   }
 
   delete(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#bytes -= entry.bytes;
     this.#entries.delete(key);
   }
 

@@ -102,6 +102,13 @@ const toldSoFar = (key: string, { timeMs }: RaisedError, context: StepContext) =
   return { ...(entry ?? { lastMs: timeMs, emitted: 0, places: {} }), held: isKept ? before.held : [] };
 };
 
+/** Without a prototype: nearly every place is a name of its own, and each would make a shape of an object. */
+const withPlace = (places: Readonly<Record<string, number>>, place: string, count: number): Record<string, number> => {
+  const next: Record<string, number> = Object.assign(Object.create(null), places);
+  next[place] = count;
+  return next;
+};
+
 /** An exception or an error log: the nth that a place tells is the nth that happened. */
 const tell = (raised: RaisedError, context: StepContext): void => {
   const key = keyOfException(raised);
@@ -112,7 +119,7 @@ const tell = (raised: RaisedError, context: StepContext): void => {
     context.drop('told');
     return;
   }
-  const next = { lastMs: Math.max(lastMs, raised.timeMs), emitted, places: { ...places, [place]: count } };
+  const next = { lastMs: Math.max(lastMs, raised.timeMs), emitted, places: withPlace(places, place, count) };
   const at = count - emitted - 1;
   const first = held[at];
   if (at < 0) context.drop('told');
