@@ -182,7 +182,9 @@ export class Tokens implements Keyed {
     const end = Math.min(sign ? to - 1 : to, from + 64);
     // Most are one space, or nothing.
     if (end <= from) return '';
-    if (end === from + 1 && this.text.charCodeAt(from) === 32) return ' ';
+    const first = this.text.charCodeAt(from);
+    if (end === from + 1 && first < 128)
+      return first === 32 || (first > 8 && first < 14) ? ' ' : this.text.charAt(from);
     return this.text.slice(from, end).replace(/\s+/g, ' ');
   }
 
