@@ -32,13 +32,14 @@ export const severityNumbers: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Number of a log record's severity: its own, or that of its text where it has none; 0 where neither says one. Every part goes by it. */
-export const severityNumberOf = ({
-  severityNumber,
-  severityText,
-}: {
+export const severityNumberOf = (record: {
   readonly severityNumber: number;
   readonly severityText: string;
-}): number => (severityNumber > 0 ? severityNumber : (severityNumbers.get(severityText.toLowerCase()) ?? 0));
+}): number => {
+  const { severityNumber } = record;
+  // The text is decoded where it is asked for alone.
+  return severityNumber > 0 ? severityNumber : (severityNumbers.get(record.severityText.toLowerCase()) ?? 0);
+};
 
 /** The number from which on a record is an error. */
 export const errorSeverity = 17;
