@@ -1,6 +1,7 @@
 /** What is around every area, in a real browser: the palette, keys, preferences, projects, and calls that wait or are cancelled. */
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { checkResource } from '../../api/groups/synthetics/check.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
@@ -82,6 +83,28 @@ declare('a project is chosen in the address, which goes along to other areas', a
   await holdsAsAView(t, tab, '#count');
   await page.getByRole('link', { name: 'Traces' }).click();
   await page.waitForURL(`**/traces?*project=${shop}*`);
+  // Declared lists too, of telemetry and of configuration.
+  for (const projectId of [shop, null]) {
+    const body = { ...checkResource.example, name: `Of ${projectId === null ? 'nobody' : 'the shop'}`, projectId };
+    t.is((await harness.ask('POST', '/api/synthetics/checks', { as: 'editor', body })).status, 200);
+  }
+  await page.getByRole('link', { name: 'Checks' }).click();
+  await page.getByRole('row', { name: /^Of the shop/ }).waitFor();
+  t.is(await page.getByRole('row').count(), 2);
+  await page.getByLabel('Project').selectOption('All projects');
+  await page.getByRole('row', { name: /^Of nobody/ }).waitFor();
+  t.is(await page.getByRole('row').count(), 3);
+  for (const [address, asked] of [
+    ['/infrastructure', '/api/infrastructure/hosts'],
+    ['/alerts/rules', '/api/alerts/rules'],
+    ['/errors', '/api/errors'],
+  ]) {
+    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === asked);
+    await tab.go(`${harness.url}${address}?project=${shop}`);
+    const answer = await answered;
+    t.is(new URL(answer.url()).searchParams.get('projectId'), shop, address);
+    t.is(answer.status(), 200, address);
+  }
   t.deepEqual(tab.complaints, []);
 });
 

@@ -106,6 +106,15 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   const { items: users } = (await harness.ask('GET', '/api/users?search=editor')).body;
   t.like(changed, { severity: 'critical', services: ['post', 'queue'] });
   t.deepEqual(changed.roles, [{ role: 'commander', userId: users[0].id }]);
+  const rows = page.locator('.incidents .extent .row');
+  await rows.nth(1).waitFor();
+  await page.getByLabel('Whose').selectOption('mine');
+  await rows.nth(1).waitFor({ state: 'detached' });
+  const { items: own } = (await harness.ask('GET', `/api/incidents?assigneeId=${users[0].id}`)).body;
+  t.deepEqual(
+    [own.map(({ title }: { title: string }) => title), await rows.count()],
+    [['Mails are <b>very</b> late'], 1],
+  );
   // One that the list does not have is read by its id.
   await page.goto(`${harness.url}/incidents?status=resolved&incident=${id}`);
   await beside.getByRole('button', { name: 'Resolve' }).click();

@@ -1,4 +1,4 @@
-/** Lists that are declared: what is asked, the columns, and what opens beside. The address holds search, filters and what is open. */
+/** Lists that are declared: what is asked, the columns, and what opens beside. The address holds project, search, filters and what is open. */
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Call, Declared, Sent } from '../client/call.ts';
@@ -7,12 +7,14 @@ import type { Standing } from '../client/question.ts';
 import { change, inAddress } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
 import type { AskingView } from '../frame/parts.tsx';
+import { projectId } from '../frame/project.ts';
 import { Search } from '../frame/search.tsx';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { Freshness, Problem } from '../frame/standing.tsx';
 import { refreshes, writtenRange } from '../frame/time-range.ts';
 import { Scrolled } from './scrolled.tsx';
 import { ShowMore } from './show-more.tsx';
+import { Whose } from './whose.tsx';
 
 /** A choice of one value, by which the API filters or sorts. */
 export interface Choice {
@@ -32,6 +34,8 @@ export interface DeclaredList<Operation extends Declared, Item> {
   readonly call: Call<Operation>;
   /** Whether it is asked for the range of the page. */
   readonly isRanged?: boolean;
+  /** Whether it can be narrowed to what is assigned to somebody. */
+  readonly isAssigned?: boolean;
   /** Where it can be searched: what the field says. */
   readonly search?: string;
   readonly choices?: readonly Choice[];
@@ -51,6 +55,16 @@ export interface DeclaredList<Operation extends Declared, Item> {
   /** What is open beside the list. The item is undefined where the list does not have it (any more). */
   readonly Open?: ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }>;
 }
+
+type AskedOf<Operation extends Declared> = keyof NonNullable<Sent<Operation>['query']>;
+
+/** A list that can be of one project says so, and is asked for the one that is chosen. The compiler sees it but for lists of resources. */
+type OfProject<Operation extends Declared> =
+  string extends AskedOf<Operation>
+    ? { readonly isOfProject?: true }
+    : 'projectId' extends AskedOf<Operation>
+      ? { readonly isOfProject: true }
+      : { readonly isOfProject?: never };
 
 const shown = (cell: ComponentChildren | undefined): ComponentChildren => {
   if (cell === null || cell === undefined) return '';
@@ -140,15 +154,17 @@ const Table = <Operation extends Declared, Item>({
 
 /** The view of a declared list. */
 export const listed = <Operation extends Declared>(
-  spec: DeclaredList<Operation, ItemOf<Operation['response']['_zod']['output']>>,
+  spec: DeclaredList<Operation, ItemOf<Operation['response']['_zod']['output']>> & OfProject<Operation>,
 ): AskingView => {
   type Item = ItemOf<Operation['response']['_zod']['output']>;
   const list = new Paged(spec.call, (page) => (page as Page).items as readonly Item[]);
-  const { choices = [], filters = [], isRanged = false, search, Open, Tools } = spec;
+  const { choices = [], filters = [], isRanged = false, isAssigned = false, search, Open, Tools } = spec;
   const asked = (): Readonly<Record<string, string | number>> => ({
     limit: 100,
     ...spec.sent,
     ...(isRanged ? writtenRange.value : {}),
+    ...(spec.isOfProject === true ? { projectId: projectId.value } : {}),
+    ...(isAssigned ? { assigneeId: inAddress('assigneeId') } : {}),
     ...(search === undefined ? {} : { search: inAddress('search') }),
     ...Object.fromEntries(choices.map((choice) => [choice.name, chosenOf(choice)])),
     ...Object.fromEntries(filters.map((name) => [name, inAddress(name)])),
@@ -170,7 +186,7 @@ export const listed = <Operation extends Declared>(
       </Scrolled>
     );
   };
-  const hasToolbar = search !== undefined || choices.length + filters.length > 0 || Tools !== undefined;
+  const hasToolbar = search !== undefined || choices.length + filters.length > 0 || isAssigned || Tools !== undefined;
   const Toolbar = ({ problem }: { readonly problem: string | undefined }) =>
     hasToolbar ? (
       <div class="toolbar">
@@ -185,6 +201,7 @@ export const listed = <Operation extends Declared>(
           />
         )}
         <Choices of={choices} />
+        {isAssigned ? <Whose /> : null}
         <Filters of={filters} />
         {Tools === undefined ? null : <Tools />}
       </div>

@@ -147,6 +147,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
       mergedInto: equals('mergedInto'),
       escalationPolicyId: equals('escalationPolicyId'),
       tag: equals('tags'),
+      assigneeId: equals('roles.userId'),
       from: { schema: Time, where: (value, now) => ({ openedAt: { $gte: timeOf('from', value, now) } }) },
       to: { schema: Time, where: (value, now) => ({ openedAt: { $lte: timeOf('to', value, now) } }) },
       acknowledged: {

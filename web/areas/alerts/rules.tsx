@@ -1,4 +1,5 @@
 /** Alert rules, and how each stands by its last evaluation. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
@@ -9,6 +10,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { Link } from '../../frame/link.tsx';
+import { projectId } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -171,9 +173,9 @@ const Listed = ({ open }: { readonly open: string }) => (
 export const Rules = () => {
   const search = inAddress('search');
   useEffect(() => {
-    list.ask({ query: { limit: 100, search } });
+    list.ask({ query: { limit: 100, search, projectId: projectId.value } });
     return () => list.cancel();
-  }, [search, refreshes.value]);
+  }, [search, projectId.value, refreshes.value]);
   useEscape(() => {
     if (inAddress('rule') !== '') setOpen('');
   });

@@ -11,6 +11,7 @@ import { seriesShown } from './shown.ts';
 const Found = listed({
   title: 'Anomalies',
   call: anomaliesCall,
+  isOfProject: true,
   isRanged: true,
   choices: [
     {

@@ -44,6 +44,7 @@ const Told = ({ item: detector }: { readonly item: Detector }) => {
 export const Detectors = listed({
   title: 'Detectors',
   call: detectorsCall,
+  isOfProject: true,
   search: 'part of a name',
   nothing: 'Nothing is watched for anomalies.',
   keyOf: ({ id }) => id,

@@ -147,6 +147,7 @@ const CheckForm = later(async () => (await import('./check-form.tsx')).CheckForm
 const List = listed({
   title: 'Checks',
   call: checksCall,
+  isOfProject: true,
   search: 'part of a name',
   nothing: 'No checks were found.',
   keyOf: ({ id }) => id,

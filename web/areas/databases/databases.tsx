@@ -34,6 +34,7 @@ const Services = ({ names }: { readonly names: readonly string[] }) => (
 const Instances = listed({
   title: 'Databases',
   call: callOf<typeof listDatabases>('GET', '/api/databases'),
+  isOfProject: true,
   isRanged: true,
   nothing: 'No databases were found: no span called one, and no metrics of one came in this range.',
   keyOf: ({ id }) => id,
@@ -77,6 +78,7 @@ const Instances = listed({
 const Statements = listed({
   title: 'Statements',
   call: callOf<typeof listDatabaseQueries>('GET', '/api/databases/queries'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a statement',
   choices: [

@@ -130,6 +130,7 @@ const OpenEngine = ({
 export const Engines = listed({
   title: 'Engines',
   call: enginesCall,
+  isOfProject: true,
   isRanged: true,
   sent: { limit: '' },
   nothing: 'There are no engines.',

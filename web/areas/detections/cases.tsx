@@ -148,6 +148,7 @@ const OpenCase = ({
 export const Cases = listed({
   title: 'Cases',
   call: listOf<typeof caseResource>('/api/siem/cases'),
+  isAssigned: true,
   search: 'words of a title',
   choices: [{ name: 'state', label: 'Show', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
   nothing: 'There are no such cases. A signal becomes one.',

@@ -31,6 +31,7 @@ const Severity = ({ of }: { readonly of: string }) => (
 const Signals = listed({
   title: 'Signals',
   call: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+  isOfProject: true,
   isRanged: true,
   choices: [
     {
@@ -45,6 +46,7 @@ const Signals = listed({
     },
     severityChoice,
   ],
+  isAssigned: true,
   filters: ['ruleId', 'technique', 'entity'],
   nothing: 'Rules found nothing of the kind in this range.',
   keyOf: ({ id }) => id,
@@ -103,6 +105,7 @@ const Rules = listed({
 const Matches = listed({
   title: 'Matches',
   call: callOf<typeof listThreatMatches>('GET', '/api/siem/threat-intel/matches'),
+  isOfProject: true,
   isRanged: true,
   nothing: 'No record of this range holds a known indicator.',
   keyOf: ({ id }) => id,
@@ -124,6 +127,7 @@ const Matches = listed({
 const Files = listed({
   title: 'Changes of files',
   call: callOf<typeof listFileChanges>('GET', '/api/siem/fim'),
+  isOfProject: true,
   isRanged: true,
   nothing: 'No changes of files were told in this range.',
   keyOf: ({ id }) => id,

@@ -1,10 +1,12 @@
 /** One group of errors beside the list: what is done about it, its stack, where it occurs and where it leads. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { Paged } from '../../client/paged.ts';
 import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -114,9 +116,9 @@ const Occurrences = ({ id }: { readonly id: string }) => {
   const [list] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    list.ask({ params: { id }, query: { from, to, limit: 20 } });
+    list.ask({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
     return () => list.cancel();
-  }, [id, from, to, refreshes.value]);
+  }, [id, from, to, projectScope.value, refreshes.value]);
   return (
     <>
       <h3>Occurrences in this range</h3>
@@ -140,7 +142,7 @@ const Occurrences = ({ id }: { readonly id: string }) => {
 
 export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(errorCall, { params: { id }, query: { from, to } });
+  const { answer, error } = useAsked(errorCall, { params: { id }, query: { from, to, ...projectScope.value } });
   if (answer === undefined)
     return (
       <Beside label="Error" title="Error" onClose={onClose}>

@@ -1,9 +1,11 @@
 /** Errors: groups of what failed, the last seen first, and one of them beside the list. */
+
 import { useEffect } from 'preact/hooks';
 import { Spark } from '../../charts/spark.tsx';
 import { Paged } from '../../client/paged.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -82,9 +84,9 @@ export const Errors = () => {
   const status = statuses.find((each) => each === inAddress('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
-    list.ask({ query: { from, to, search, sort, limit: 100, ...filter } });
+    list.ask({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
     return () => list.cancel();
-  }, [from, to, search, sort, service, status, refreshes.value]);
+  }, [from, to, search, sort, service, status, projectScope.value, refreshes.value]);
   useEscape(() => {
     if (inAddress('error') !== '') setOpen('');
   });

@@ -1,4 +1,5 @@
 /** What a group of errors is made of: groups are merged into it, and taken out of it again. */
+
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { SomeInput, TextInput } from '../../editors/inputs.tsx';
@@ -6,6 +7,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
+import { projectScope } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
@@ -35,7 +37,7 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(errorsCall, { query: { from, to, search, limit: 20 } });
+  const { answer, error } = useAsked(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
   const others = (answer?.items ?? []).filter((group) => group.id !== id);
   const options = others.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
   // What was taken out for good comes back when it is wanted a second time.

@@ -85,6 +85,7 @@ const Open = ({
 const List = listed({
   title: 'Events',
   call: eventsCall,
+  isOfProject: true,
   isRanged: true,
   choices: [{ name: 'kinds', label: 'Show', options: [['', 'everything'], ...Object.entries(kinds)] }],
   filters: ['service'],

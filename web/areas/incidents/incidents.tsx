@@ -15,6 +15,7 @@ import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
 import { Found } from '../../lists/found.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
+import { Whose } from '../../lists/whose.tsx';
 import {
   declareCall,
   feedsCall,
@@ -83,10 +84,11 @@ const Listed = ({ open }: { readonly open: string }) => (
 
 const IncidentsPart = () => {
   const status = inAddress('status');
+  const assigneeId = inAddress('assigneeId');
   useEffect(() => {
-    list.ask({ query: { limit: 100, sort: '-openedAt', status } });
+    list.ask({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
     return () => list.cancel();
-  }, [status, refreshes.value]);
+  }, [status, assigneeId, refreshes.value]);
   useEscape(() => {
     if (inAddress('incident') !== '') setOpen('');
   });
@@ -109,6 +111,7 @@ const IncidentsPart = () => {
             ))}
           </select>
         </label>
+        <Whose />
         {may(declareCall) ? <Declare /> : null}
       </div>
       <Problem error={list.first.standing.value.error} />

@@ -1,4 +1,5 @@
 /** One host beside the list: how it stands, its series over time, and where it leads. */
+
 import type { listHosts, showHost } from '../../../api/groups/infrastructure/hosts.ts';
 import type { showHostTimeseries } from '../../../api/groups/infrastructure/timeseries.ts';
 import { Lines } from '../../charts/lines.tsx';
@@ -8,6 +9,7 @@ import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { Beside, Fields } from '../../lists/beside.tsx';
@@ -19,7 +21,7 @@ const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure
 
 const Series = ({ id }: { readonly id: string }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(seriesCall, { params: { id }, query: { from, to } });
+  const { answer, error } = useAsked(seriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
   const byName = Map.groupBy(answer?.series ?? [], ({ name }) => name);
   return (
     <>
@@ -54,7 +56,7 @@ export const OpenHost = ({
   readonly onClose: () => void;
 }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(hostCall, { params: { id }, query: { from, to } });
+  const { answer, error } = useAsked(hostCall, { params: { id }, query: { from, to, ...projectScope.value } });
   const host = answer ?? item;
   const name = host?.name.value ?? id;
   return (

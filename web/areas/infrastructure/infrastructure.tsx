@@ -23,6 +23,7 @@ const state = {
 const Hosts = listed({
   title: 'Hosts',
   call: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   choices: [
@@ -61,6 +62,7 @@ const Hosts = listed({
 const Disks = listed({
   title: 'Disks',
   call: callOf<typeof listDisks>('GET', '/api/infrastructure/disks'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a device or mount point',
   choices: [
@@ -90,6 +92,7 @@ const Disks = listed({
 const Processes = listed({
   title: 'Processes',
   call: callOf<typeof listProcesses>('GET', '/api/infrastructure/processes'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name or command',
   nothing: 'No processes were found in this range.',
@@ -109,6 +112,7 @@ const Processes = listed({
 const Compute = listed({
   title: 'Instances and containers',
   call: callOf<typeof listCompute>('GET', '/api/infrastructure/compute'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   choices: [

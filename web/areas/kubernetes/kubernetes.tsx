@@ -22,6 +22,7 @@ const phasesOf = (phases: Readonly<Record<string, number>>): string =>
 const Clusters = listed({
   title: 'Clusters',
   call: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
+  isOfProject: true,
   isRanged: true,
   nothing: 'No clusters were found: nothing with a k8s.cluster.name was sent in this range.',
   keyOf: ({ id }) => id,
@@ -41,6 +42,7 @@ const Clusters = listed({
 const Nodes = listed({
   title: 'Nodes',
   call: callOf<typeof listNodes>('GET', '/api/kubernetes/nodes'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   nothing: 'No nodes were found in this range.',
@@ -69,6 +71,7 @@ const Nodes = listed({
 const Namespaces = listed({
   title: 'Namespaces',
   call: callOf<typeof listNamespaces>('GET', '/api/kubernetes/namespaces'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   nothing: 'No namespaces were found in this range.',
@@ -89,6 +92,7 @@ const Namespaces = listed({
 const Workloads = listed({
   title: 'Workloads',
   call: callOf<typeof listWorkloads>('GET', '/api/kubernetes/workloads'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   choices: [
@@ -124,6 +128,7 @@ const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 const Pods = listed({
   title: 'Pods',
   call: callOf<typeof listPods>('GET', '/api/kubernetes/pods'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   choices: [
@@ -153,6 +158,7 @@ const Pods = listed({
 const Containers = listed({
   title: 'Containers',
   call: callOf<typeof listContainers>('GET', '/api/kubernetes/containers'),
+  isOfProject: true,
   isRanged: true,
   search: 'part of a name',
   choices: [
@@ -185,6 +191,7 @@ const Containers = listed({
 const Events = listed({
   title: 'Events',
   call: callOf<typeof listKubernetesEvents>('GET', '/api/kubernetes/events'),
+  isOfProject: true,
   isRanged: true,
   choices: [
     {

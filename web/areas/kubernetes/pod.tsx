@@ -1,4 +1,5 @@
 /** One pod beside the list: its containers, events and last log records. */
+
 import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
 import { knownNumber, knownShare } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
@@ -6,6 +7,7 @@ import { toArea } from '../../frame/address.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -17,7 +19,7 @@ const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 
 export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(podCall, { params: { uid: id }, query: { from, to } });
+  const { answer, error } = useAsked(podCall, { params: { uid: id }, query: { from, to, ...projectScope.value } });
   const name = answer?.name.value ?? id;
   return (
     <Beside label="Pod" title={name} onClose={onClose}>

@@ -87,6 +87,7 @@ const Labels = ({ metric }: { readonly metric: string }) => {
 export const Cardinality = listed({
   title: 'Series',
   call: cardinalityCall,
+  isOfProject: true,
   isRanged: true,
   choices: [
     {

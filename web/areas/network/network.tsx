@@ -1,4 +1,5 @@
 /** Network: who sends how much to whom, as a list and as a map, and names that are looked up. */
+
 import type { listFlows, showDns, showTopology } from '../../../api/groups/network/flows.ts';
 import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
@@ -6,6 +7,7 @@ import { callOf } from '../../client/call.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { later } from '../../frame/later.tsx';
 import { partsOf } from '../../frame/parts.tsx';
+import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { Freshness, Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
@@ -17,6 +19,7 @@ import { views } from './views.ts';
 const Flows = listed({
   title: 'Flows',
   call: callOf<typeof listFlows>('GET', '/api/network/flows'),
+  isOfProject: true,
   isRanged: true,
   choices: [{ name: 'by', label: 'Between', options: Object.entries(views) }],
   nothing: 'No flows were observed in this range: an agent on the hosts, or a router, has to send them.',
@@ -37,7 +40,7 @@ const Flows = listed({
 const Dns = () => {
   const { from, to } = writtenRange.value;
   const standing = useAsked(callOf<typeof showDns>('GET', '/api/network/dns'), {
-    query: { from, to, limit: 200 },
+    query: { from, to, ...projectScope.value, limit: 200 },
   });
   const { answer, error } = standing;
   return (

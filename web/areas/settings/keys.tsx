@@ -90,8 +90,8 @@ const Change = ({ of }: { readonly of: Key }) => {
 export const Keys = listed({
   title: 'Keys',
   call: listOf<typeof licenseKeyResource>('/api/license-keys'),
+  isOfProject: true,
   search: 'words of a name',
-  filters: ['projectId'],
   nothing: 'There are no such keys.',
   keyOf: ({ id }) => id,
   Tools: Mint,

@@ -109,7 +109,7 @@ const KeysOf = ({ project }: { readonly project: Project }) => {
       <ul>
         {answer?.items.map(({ id, name, prefix, state, lastUsedAt }) => (
           <li key={id}>
-            <Link to={toArea('/settings/keys', { open: id, projectId: project.id })}>{shownText(name)}</Link>{' '}
+            <Link to={toArea('/settings/keys', { open: id, project: project.id })}>{shownText(name)}</Link>{' '}
             <code>{shownText(prefix)}</code> {state}
             {id === project.ingestKeyId ? ', the ingest key' : ''}, last used{' '}
             {shownMoment(lastUsedAt ?? null).slice(0, 16) || 'never'}
