@@ -5,8 +5,7 @@ import type { listScopes } from '../../../api/groups/service-accounts/tokens.ts'
 import type { ServiceAccount } from '../../../schemas/resources/service-account.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf } from '../../client/call.ts';
-import { Field } from '../../editors/field.tsx';
-import { TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
@@ -50,28 +49,18 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
           problem={error?.at('description')}
           onChange={(text) => set({ description: text })}
         />
-        <Field label="Its role" problem={error?.at('role')}>
-          <select
-            value={written.role}
-            onChange={({ currentTarget }) =>
-              set({ role: roles.find((each) => each === currentTarget.value) ?? written.role })
-            }
-          >
-            {roles.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={written.disabled}
-            onChange={({ currentTarget }) => set({ disabled: currentTarget.checked })}
-          />{' '}
-          Its tokens are refused
-        </label>
+        <SelectInput
+          label="Its role"
+          value={written.role}
+          problem={error?.at('role')}
+          options={roles.map((each) => [each, each])}
+          onChange={(chosen) => set({ role: roles.find((each) => each === chosen) ?? written.role })}
+        />
+        <CheckInput
+          label="Its tokens are refused"
+          value={written.disabled}
+          onChange={(disabled) => set({ disabled })}
+        />
         <div class="act">
           <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
             Save the account

@@ -4,7 +4,7 @@ import type { getIdentityProvider, setIdentityProvider } from '../../../api/grou
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Sent } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
-import { ListInput, TextInput } from '../../editors/inputs.tsx';
+import { CheckInput, ChoiceInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -22,7 +22,13 @@ type Role = NonNullable<Provider['defaultRole']>;
 type Mapping = NonNullable<Provider['roleMapping']>;
 type Body = NonNullable<Sent<typeof setIdentityProvider>['body']>;
 
-const roles: readonly Role[] = ['viewer', 'editor', 'admin', 'auditor'];
+const roles: Readonly<Record<Role, string>> = {
+  viewer: 'viewer',
+  editor: 'editor',
+  admin: 'admin',
+  auditor: 'auditor',
+};
+const orNone = { '': 'none: they are kept out', ...roles };
 
 /** As it is typed: what is left empty is null. */
 interface Written {
@@ -53,34 +59,6 @@ const bodyOf = ({ enabled, scopes, domains, claim, roles, defaultRole, ...texts 
   roleMapping: claim.trim() === '' && roles.length === 0 ? null : { claim: claim.trim(), roles: [...roles] },
 });
 
-const RoleChoice = ({
-  label,
-  value,
-  isOptional = false,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: Role | null;
-  /** Whether there may be none. */
-  readonly isOptional?: boolean;
-  readonly onChange: (role: Role | null) => void;
-}) => (
-  <label>
-    {label}{' '}
-    <select
-      value={value ?? ''}
-      onChange={({ currentTarget }) => onChange(roles.find((role) => role === currentTarget.value) ?? null)}
-    >
-      {isOptional ? <option value="">none: they are kept out</option> : null}
-      {roles.map((role) => (
-        <option key={role} value={role}>
-          {role}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
 interface Part {
   readonly written: Written;
   readonly wrong: (path: string) => string | undefined;
@@ -106,10 +84,12 @@ const Mapped = ({ written, wrong, set }: Part) => (
           problem={wrong(`roleMapping.roles.${index}`)}
           onChange={(text) => set({ roles: written.roles.with(index, { value: text, role }) })}
         />
-        <RoleChoice
+        <ChoiceInput
           label="Role"
           value={role}
-          onChange={(chosen) => set({ roles: written.roles.with(index, { value, role: chosen ?? role }) })}
+          problem={undefined}
+          options={roles}
+          onChange={(chosen) => set({ roles: written.roles.with(index, { value, role: chosen }) })}
         />
         <button type="button" class="plain" onClick={() => set({ roles: written.roles.toSpliced(index, 1) })}>
           Leave out<span class="sr-only"> {shownText(value)}</span>
@@ -123,11 +103,12 @@ const Mapped = ({ written, wrong, set }: Part) => (
     >
       Add a role
     </button>
-    <RoleChoice
+    <ChoiceInput<Role | ''>
       label="New people for whom none of them holds are"
-      isOptional={true}
-      value={written.defaultRole}
-      onChange={(defaultRole) => set({ defaultRole })}
+      value={written.defaultRole ?? ''}
+      problem={wrong('defaultRole')}
+      options={orNone}
+      onChange={(chosen) => set({ defaultRole: chosen === '' ? null : chosen })}
     />
   </fieldset>
 );
@@ -191,28 +172,19 @@ const Form = ({ before }: { readonly before: Provider }) => {
   };
   return (
     <div class="form">
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={written.enabled}
-          onChange={({ currentTarget }) => part.set({ enabled: currentTarget.checked })}
-        />{' '}
-        People may sign in through it
-      </label>
+      <CheckInput
+        label="People may sign in through it"
+        value={written.enabled}
+        onChange={(enabled) => part.set({ enabled })}
+      />
       <Client {...part} />
-      <Field
+      <LinesInput
         label="Domains of mail addresses, one a line"
-        problem={part.wrong('domains')}
         hint="Who has an address of a proved domain may come in without an invitation"
-      >
-        <textarea
-          rows={3}
-          value={written.domains}
-          spellcheck={false}
-          aria-invalid={part.wrong('domains') !== undefined}
-          onInput={({ currentTarget }) => part.set({ domains: currentTarget.value })}
-        />
-      </Field>
+        value={written.domains}
+        problem={part.wrong('domains')}
+        onChange={(domains) => part.set({ domains })}
+      />
       <Mapped {...part} />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>

@@ -5,8 +5,7 @@ import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import type { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { Action } from '../../client/action.ts';
 import { changeOf, type ViewOf } from '../../client/call.ts';
-import { Field, Wrong } from '../../editors/field.tsx';
-import { NumberInput, TextInput } from '../../editors/inputs.tsx';
+import { LinesInput, NumberInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
 import { may } from '../../frame/rights.ts';
 import { Problem } from '../../frame/standing.tsx';
@@ -39,35 +38,20 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
       <summary>Change it</summary>
       <div class="form">
         <TextInput label="Name of the key" value={name} problem={error?.at('name')} onChange={setName} />
-        <fieldset>
-          <legend>It may send</legend>
-          {signals.map((signal) => (
-            <label class="choice" key={signal}>
-              <input
-                type="checkbox"
-                checked={sent.includes(signal)}
-                onChange={({ currentTarget: { checked } }) =>
-                  setSent([...sent.filter((each) => each !== signal), ...(checked ? [signal] : [])])
-                }
-              />{' '}
-              {signal}
-            </label>
-          ))}
-          <Wrong message={error?.at('signals')} />
-        </fieldset>
-        <Field
+        <SomeInput
+          label="It may send"
+          value={sent}
+          problem={error?.at('signals')}
+          options={signals.map((signal) => [signal, signal])}
+          onChange={(chosen) => setSent(signals.filter((signal) => chosen.includes(signal)))}
+        />
+        <LinesInput
           label="From these networks, one a line"
-          problem={error?.at('allowedCidrs')}
           hint="Such as 10.0.0.0/8; left empty, from anywhere"
-        >
-          <textarea
-            rows={3}
-            value={networks}
-            spellcheck={false}
-            aria-invalid={error?.at('allowedCidrs') !== undefined}
-            onInput={({ currentTarget }) => setNetworks(currentTarget.value)}
-          />
-        </Field>
+          value={networks}
+          problem={error?.at('allowedCidrs')}
+          onChange={setNetworks}
+        />
         <NumberInput
           label="Requests a second"
           value={perSecond}

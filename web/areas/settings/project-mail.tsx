@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { setNotifications, showNotifications } from '../../../api/groups/projects/notifications.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Field, Wrong } from '../../editors/field.tsx';
+import { CheckInput, ChoiceInput, LinesInput, SomeInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
 import { useAsked } from '../../frame/asked.ts';
 import { may } from '../../frame/rights.ts';
@@ -29,7 +29,7 @@ const events: Readonly<Record<Event, string>> = {
   'quota-near': 'a quota is nearly used up',
   'weekly-summary': 'once a week, a summary',
 };
-const severities: readonly Severity[] = ['info', 'warning', 'critical'];
+const severities: Readonly<Record<Severity, string>> = { info: 'info', warning: 'warning', critical: 'critical' };
 
 const isEvent = (text: string): text is Event => text in events;
 
@@ -50,57 +50,27 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
   };
   return (
     <div class="form">
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={written.enabled}
-          onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
-        />{' '}
-        Mail is sent
-      </label>
-      <Field label="To, an address a line" problem={error.value?.at('recipients')}>
-        <textarea
-          rows={3}
-          value={lines}
-          spellcheck={false}
-          aria-invalid={error.value?.at('recipients') !== undefined}
-          onInput={({ currentTarget }) => setLines(currentTarget.value)}
-        />
-      </Field>
-      <fieldset>
-        <legend>When</legend>
-        {Object.entries(events).map(([event, title]) => (
-          <label class="choice" key={event}>
-            <input
-              type="checkbox"
-              checked={isEvent(event) && written.events.includes(event)}
-              onChange={({ currentTarget: { checked } }) =>
-                set({
-                  events: [
-                    ...written.events.filter((each) => each !== event),
-                    ...(checked && isEvent(event) ? [event] : []),
-                  ],
-                })
-              }
-            />{' '}
-            {title}
-          </label>
-        ))}
-        <Wrong message={error.value?.at('events')} />
-      </fieldset>
-      <label>
-        Alerts and incidents from this severity on{' '}
-        <select
-          value={written.minimumSeverity}
-          onChange={({ currentTarget }) => set({ minimumSeverity: currentTarget.value as Severity })}
-        >
-          {severities.map((severity) => (
-            <option key={severity} value={severity}>
-              {severity}
-            </option>
-          ))}
-        </select>
-      </label>
+      <CheckInput label="Mail is sent" value={written.enabled} onChange={(enabled) => set({ enabled })} />
+      <LinesInput
+        label="To, an address a line"
+        value={lines}
+        problem={error.value?.at('recipients')}
+        onChange={setLines}
+      />
+      <SomeInput
+        label="When"
+        value={written.events}
+        problem={error.value?.at('events')}
+        options={Object.entries(events)}
+        onChange={(chosen) => set({ events: chosen.filter(isEvent) })}
+      />
+      <ChoiceInput
+        label="Alerts and incidents from this severity on"
+        value={written.minimumSeverity}
+        problem={error.value?.at('minimumSeverity')}
+        options={severities}
+        onChange={(minimumSeverity) => set({ minimumSeverity })}
+      />
       <div class="act">
         <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
           Save who gets mail
