@@ -5,9 +5,9 @@ import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
-import { earlierOf, inStretches } from '../rows/in-order.ts';
+import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { afterPosition, type LogPageRequest, mayHaveRecords, orderOf, rangeAfter } from './pages.ts';
+import { afterPosition, type LogPageRequest, mayHaveRecords, rangeAfter } from './pages.ts';
 
 export interface ChosenLog {
   readonly position: LogPosition;
@@ -48,7 +48,7 @@ export const readChosen = async (
   const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), mayHave };
   const rows = await inStretches(rangeAfter(range, after, order), asked, async (stretch, missing) => {
     const found = await columns.query<Row>(
-      `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderOf(order)} LIMIT ${missing}`,
+      `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: true },
     );

@@ -5,18 +5,12 @@ import { anyRow } from '../../schemas/tables/any-row.ts';
 import { asOfOne } from '../as-of-one.ts';
 import type { Range } from '../range.ts';
 import { type Condition, rangeValues } from '../records.ts';
-import { earlierOf, inStretches } from '../rows/in-order.ts';
+import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
 /** By time, then by place on the bus: an order in which no two records are equal. */
 export const logOrders = ['newest', 'oldest'] as const;
 export type LogOrder = (typeof logOrders)[number];
-
-/** The columns' own names are qualified: aliases of the same name are text. */
-export const orderOf = (order: LogOrder): string =>
-  ['timestamp', 'partition', 'offset', 'ordinal']
-    .map((column) => `logs.${column} ${order === 'newest' ? 'DESC' : 'ASC'}`)
-    .join(', ');
 
 /** Records after a position in an order; its parameters are the position's fields. */
 export const afterPosition = (order: LogOrder): string =>
@@ -40,7 +34,7 @@ const readRows = async (
   order: LogOrder,
 ): Promise<readonly LogRow[]> => {
   const rows = await columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderOf(order)} LIMIT ${limit}`,
+    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
     parameters,
     { ofEachServer: true },
   );

@@ -143,6 +143,18 @@ export const inStretches = async <Row>(
   return rows;
 };
 
+/**
+ * SQL of an order by time, then by place on the bus, in which no two records are equal. Columns are qualified: aliases of their names are
+ * texts. The time is not the column itself: of a column and a limit the engine (26.7) makes a filter that it asks in place of the
+ * condition, and does not remember which granules have none that satisfy the condition.
+ */
+export const orderByTime = (table: string, order: RowOrder): string => {
+  const places = ['partition', 'offset', 'ordinal'].map((column) => `${table}.${column}`);
+  return [`toUnixTimestamp64Nano(${table}.timestamp)`, ...places]
+    .map((expression) => `${expression} ${order === 'newest' ? 'DESC' : 'ASC'}`)
+    .join(', ');
+};
+
 interface Placed {
   readonly place_in_order: readonly [time: string, partition: string, offset: string, ordinal: string];
 }
@@ -161,15 +173,13 @@ export const rowsInOrder = async <Row>(
   condition: Condition,
 ): Promise<Row[]> => {
   const { table, from = table } = recordsOf(signal);
-  const way = order === 'newest' ? 'DESC' : 'ASC';
-  const by = ['timestamp', 'partition', 'offset', 'ordinal'].map((column) => `${table}.${column} ${way}`).join(', ');
   const place = ['partition', 'offset', 'ordinal'].map((column) => `toString(${table}.${column})`).join(', ');
   const placed = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
   const earlier = earlierOf(columns, order, condition);
   return inStretches(range, { order, limit, earlier }, async (stretch, missing) => {
     const rows = await columns.query<Row & Placed>(
       `SELECT ${selection}, ${placed} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
-      ORDER BY ${by} LIMIT ${missing}`,
+      ORDER BY ${orderByTime(table, order)} LIMIT ${missing}`,
       { ...condition.parameters, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: from === table },
     );
