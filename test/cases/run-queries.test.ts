@@ -79,6 +79,25 @@ test('an answer has its range, its cost, its units and how fresh it is', async (
   t.true(cost.rowsRead >= 2 * records && cost.bytesRead > 0 && cost.elapsedMs > 0 && !cost.isCached);
 });
 
+test('rows that are asked for again are read where the engine remembers that some may be', async (t) => {
+  const rows = 40_000;
+  await tables.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, attributes)
+    SELECT 'many', 'default', fromUnixTimestamp64Milli(toInt64(${receivedAtMs}), 'UTC'), fromUnixTimestamp64Nano(toInt64(${beginNs} + number), 'UTC'),
+      map('user', toString(number)) FROM numbers(${rows})`,
+  );
+  const asked = { kind: 'rows', signal: 'logs', search: 'attribute.user:/^7$/', limit: 100 } as const;
+  const ask = () => run(asked, reading('enterprise', 'many'), { range });
+  const first = await ask();
+  t.is(first.rows?.length, 1);
+  const second = await ask();
+  t.deepEqual(second.rows, first.rows);
+  t.true(
+    second.cost.rowsRead <= first.cost.rowsRead - rows / 2,
+    `${first.cost.rowsRead}, ${second.cost.rowsRead} rows`,
+  );
+});
+
 test('where nothing has landed lately, how fresh the answer is is not known', async (t) => {
   const { freshness, rows } = await run(countBy(), reading('enterprise', 'nobody'), { range });
   t.deepEqual(rows, [[0]]);
