@@ -36,6 +36,8 @@ interface Found {
   readonly rows: number;
   readonly readNs: bigint;
   readonly atMs: number;
+  /** It has nothing, and asking whether it may have some did not tell so. */
+  readonly isAskedInVain?: boolean;
 }
 
 /** What the same question found a short time ago: only where its first stretch ends depends on it. */
@@ -107,7 +109,8 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
 /**
  * Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one
  * service; `earlier` has what the same question found before, and is told what it finds. With `mayHave`, which costs less than reading,
- * the first stretch is read only where it may have rows; one that is known to have some is read at once.
+ * the first stretch is read only where it may have rows; one that is known to have some is read at once, and so is one where that was asked
+ * in vain.
  */
 export const inStretches = async <Row>(
   range: Range,
@@ -129,17 +132,22 @@ export const inStretches = async <Row>(
   const rows: Row[] = [];
   const before = earlier?.get();
   const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
-  const isUncertain = before === undefined || before.rows === 0;
+  const isUncertain = before === undefined || (before.rows === 0 && before.isAskedInVain !== true);
+  let isAskedInVain = false;
   let readNs = 0n;
   for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
     const isLookedFor = mayHave !== undefined && isUncertain && readNs === 0n;
-    if (!isLookedFor || (await mayHave(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
+    if (!isLookedFor || (await mayHave(next.value))) {
+      rows.push(...(await read(next.value, limit - rows.length)));
+      if (isLookedFor) isAskedInVain = rows.length === 0;
+    }
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
     next = stretches.next({ wanted: limit, found: rows.length });
   }
   if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
+  else if (isAskedInVain) earlier?.set({ ...before, isAskedInVain });
   return rows;
 };
 
