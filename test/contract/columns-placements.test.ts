@@ -133,6 +133,15 @@ if (reason === undefined) {
       );
     t.deepEqual(await lookedUp(), [{ n: '200' }], 'what one has may be looked up by another');
     t.deepEqual(await askedBy(lookedUp, 'InitialQuery'), [0]);
+    // The shard of a series is that of the message that brought it: no selector can tell which one.
+    const ofSeries = () => tenantsColumns.query(questions['samples of one series']);
+    for (const table of ['samples', 'series']) await land(table, tenant);
+    t.deepEqual(await askedBy(ofSeries), [0], 'logs and spans elsewhere do not matter to series');
+    for (const table of ['samples', 'series']) await land(table, tenant, { place: 1 });
+    t.deepEqual(await askedBy(ofSeries), [0, 1]);
+    t.deepEqual(await askedBy(ofSeries, 'InitialQuery'), [0]);
+    const ofTrace = () => ask(questions['a trace by its id']);
+    t.deepEqual(await askedBy(ofTrace, 'InitialQuery'), [0, 1]);
     const unnamed = await clickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
     t.teardown(() => unnamed.close());
     const ofAll = 'SELECT count() AS n FROM spans WHERE tenant_id = {tenant:String}';
