@@ -2,7 +2,8 @@
  * How often series of people who live by a local clock alarm in the three weeks after it is put forwards, and back, beyond what the
  * same series do whose clock keeps to UTC. Arguments: `FROM TO` seeds, kinds with commas, and `apart` where clocks of a series are
  * changed once only. Prints a table, of UTC in brackets: alarms, series that alarm no more often than by UTC, once more, and
- * more often, planted changes found, CPU-µs a point.
+ * more often, and in two weeks how many have no, one and more alarms of which the same series by UTC has none within three hours,
+ * planted changes found (spikes, dips and shifts; stillness apart), CPU-µs a point.
  */
 import { type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { randomOf } from '../cases/random.ts';
@@ -66,16 +67,26 @@ const begins = (scored: readonly Scored[]): number[] =>
 interface Counts {
   readonly inSixDays: number;
   readonly inThreeWeeks: number;
+  /** Where in the series alarms of two weeks begin. */
+  readonly places: readonly number[];
   readonly planted: number;
   readonly found: number;
+  readonly still: number;
+  readonly stillFound: number;
   readonly cpuUs: number;
 }
 
-/** Plants spikes and shifts in the two weeks after a change of the clock, and counts those that are found within three hours. */
-const plant = (local: Local, learnt: Uint8Array, seed: number, atMs: number): { planted: number; found: number } => {
+/** Plants changes in the two weeks after one of the clock, and counts those that are found within three hours. */
+const plant = (
+  local: Local,
+  learnt: Uint8Array,
+  seed: number,
+  atMs: number,
+  names: readonly string[],
+): { planted: number; found: number } => {
   const random = randomOf(seed + 7);
   let [planted, found] = [0, 0];
-  for (const change of changes.filter(({ name }) => ['spike', 'dip', 'shiftUp', 'shiftDown'].includes(name))) {
+  for (const change of changes.filter(({ name }) => names.includes(name))) {
     const plantedMs = atMs + Math.floor((1 + 12 * random()) * day) * stepMs;
     const at = indexAt(local, plantedMs);
     const values = withChange(local.series, change, at, seed);
@@ -101,15 +112,19 @@ const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift
   const before = process.cpuUsage();
   const alarms = begins(scoreSeries(points, options, learnt).scored);
   const { user, system } = process.cpuUsage(before);
+  const { planted: still, found: stillFound } = plant(local, known, seed, atMs, ['flat']);
   return {
     inSixDays: alarms.filter((index) => index < 6 * day).length,
     inThreeWeeks: alarms.length,
-    ...plant(local, known, seed, atMs),
+    places: alarms.filter((index) => index < 2 * week).map((index) => indexAt(local, atMs + index * stepMs)),
+    ...plant(local, known, seed, atMs, ['spike', 'dip', 'shiftUp', 'shiftDown']),
+    ...{ still, stillFound },
     cpuUs: user + system,
   };
 };
 
-const sum = (all: readonly Counts[], of: keyof Counts): number => all.reduce((total, counts) => total + counts[of], 0);
+const sum = (all: readonly Counts[], of: Exclude<keyof Counts, 'places'>): number =>
+  all.reduce((total, counts) => total + counts[of], 0);
 /** Series of a kind by their local clock, and the same ones by UTC. */
 const measured = (kind: string, way: 'forwards' | 'back'): { local: Counts[]; utc: Counts[] } => {
   const [local, utc]: [Counts[], Counts[]] = [[], []];
@@ -127,6 +142,10 @@ const measured = (kind: string, way: 'forwards' | 'back'): { local: Counts[]; ut
 const rowOf = (kind: string, way: 'forwards' | 'back'): Record<string, string | number> => {
   const { local, utc } = measured(kind, way);
   const beyond = local.map(({ inThreeWeeks }, index) => inThreeWeeks - (utc[index]?.inThreeWeeks ?? 0));
+  const own = local.map(({ places }, index) => {
+    const known = utc[index]?.places ?? [];
+    return places.filter((place) => !known.some((other) => Math.abs(other - place) <= latest)).length;
+  });
   return {
     ...{ kind, way, series: local.length },
     'in 6 days': `${sum(local, 'inSixDays')} (${sum(utc, 'inSixDays')})`,
@@ -135,7 +154,9 @@ const rowOf = (kind: string, way: 'forwards' | 'back'): Record<string, string | 
     'once more': beyond.filter((more) => more === 1).length,
     more: beyond.filter((more) => more > 1).length,
     most: Math.max(...beyond),
+    'own in 2 weeks': [0, 1, 2].map((times) => own.filter((found) => Math.min(2, found) === times).length).join(', '),
     found: `${sum(local, 'found')}/${sum(local, 'planted')} (${sum(utc, 'found')}/${sum(utc, 'planted')})`,
+    still: `${sum(local, 'stillFound')}/${sum(local, 'still')} (${sum(utc, 'stillFound')}/${sum(utc, 'still')})`,
     cpuUs: Math.round((10 * (sum(local, 'cpuUs') + sum(utc, 'cpuUs'))) / (2 * local.length * watched)) / 10,
   };
 };
