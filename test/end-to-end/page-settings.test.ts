@@ -410,6 +410,27 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   await page.getByRole('link', { name: 'Export this range as CSV' }).click();
   t.regex(readFileSync(await (await taken).path(), 'utf8'), /quota\.set/);
   await holdsAsAView(t, tab, '.beside h2');
+  const { body: account } = await harness.ask('POST', '/api/service-accounts', {
+    ...{ as: 'admin', body: { name: 'Reads <i>alone</i>', role: 'viewer' } },
+  });
+  const [key] = (await harness.ask('GET', '/api/license-keys')).body.items;
+  const [person] = (await harness.ask('GET', '/api/users?search=viewer')).body.items;
+  await tab.go(`${harness.url}/settings/audit?resourceType=service-account&resourceId=${account.id}`);
+  await page.getByRole('row').nth(1).getByRole('button').click();
+  await page.getByRole('link', { name: /^Look at service account/ }).click();
+  const opened = (label: string, name: string) =>
+    page.getByRole('complementary', { name: label }).getByRole('heading', { name, exact: true }).waitFor();
+  await opened('Service account', account.name);
+  // Of what is on no page of its list, each is read by its id.
+  for (const [part, id, label, name] of [
+    ['service-accounts', account.id, 'Service account', account.name],
+    ['keys', key.id, 'Key', key.name],
+    ['people', person.id, 'Person', person.name],
+  ]) {
+    await tab.go(`${harness.url}/settings/${part}?search=nothing-is-called-so&open=${id}`);
+    await opened(label, name);
+    await holdsAsAView(t, tab, '.beside h2');
+  }
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/audit');
   await other.page.getByRole('heading', { name: 'Settings: usage' }).waitFor();

@@ -12,6 +12,7 @@ import { Search } from '../frame/search.tsx';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { Freshness, Problem } from '../frame/standing.tsx';
 import { refreshes, writtenRange } from '../frame/time-range.ts';
+import { ReadOne } from './read-one.tsx';
 import { Scrolled } from './scrolled.tsx';
 import { ShowMore } from './show-more.tsx';
 import { Whose } from './whose.tsx';
@@ -52,6 +53,8 @@ export interface DeclaredList<Operation extends Declared, Item> {
   readonly numbers?: readonly string[];
   /** What stands beside the search, such as a form that creates one. */
   readonly Tools?: ComponentType;
+  /** Reads one that is on none of the pages that were read, where the list is not of all there are; and what it is. */
+  readonly one?: { readonly call: Call<Declared>; readonly label: string };
   /** What is open beside the list. The item is undefined where the list does not have it (any more). */
   readonly Open?: ComponentType<{ readonly id: string; readonly item: Item | undefined; readonly onClose: () => void }>;
 }
@@ -219,6 +222,8 @@ export const listed = <Operation extends Declared>(
     });
     const { error, answer } = list.first.standing.value;
     const open = Open === undefined ? '' : inAddress('open');
+    const item = list.items.value.find((each) => spec.keyOf(each) === open);
+    const close = (): void => setOpen('');
     const isKnown = answer !== undefined || error !== undefined;
     return (
       <>
@@ -226,13 +231,12 @@ export const listed = <Operation extends Declared>(
         {error?.of('search') === undefined ? <Problem error={error} /> : null}
         <div class={open === '' ? 'list' : 'list with-record'}>
           <Found />
-          {Open === undefined || open === '' || !isKnown ? null : (
-            <Open
-              key={open}
-              id={open}
-              item={list.items.value.find((item) => spec.keyOf(item) === open)}
-              onClose={() => setOpen('')}
-            />
+          {Open === undefined || open === '' || !isKnown ? null : item === undefined && spec.one !== undefined ? (
+            <ReadOne key={`read ${open}`} {...spec.one} id={open} onClose={close}>
+              {(found) => <Open id={open} item={found as Item} onClose={close} />}
+            </ReadOne>
+          ) : (
+            <Open key={open} id={open} item={item} onClose={close} />
           )}
         </div>
         <Problem error={list.furtherError.value} />

@@ -1,13 +1,33 @@
 /** One record of the audit log beside the list: what was changed, from what to what. */
 import { useEffect, useState } from 'preact/hooks';
 import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
-import { callOf } from '../../client/call.ts';
+import { type Answered, callOf } from '../../client/call.ts';
 import { Question } from '../../client/question.ts';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Problem } from '../../frame/standing.tsx';
 import { Beside, Fields } from '../../lists/beside.tsx';
 import { Heads } from '../../lists/heads.tsx';
+
+/** Where the page has what was changed, by its type. */
+const places: Readonly<Record<string, string>> = {
+  user: '/settings/people',
+  'license-key': '/settings/keys',
+  'service-account': '/settings/service-accounts',
+};
+
+const Changed = ({ of: { type, id, name } }: { readonly of: Answered<typeof getAuditRecord>['resource'] }) => {
+  const place = places[type];
+  return place === undefined ? null : (
+    <li>
+      <Link to={toArea(place, { open: id })}>
+        Look at {type.replaceAll('-', ' ')} {shownText(name ?? id)}
+      </Link>
+    </li>
+  );
+};
 
 export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [asked] = useState(() => new Question(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
@@ -28,6 +48,7 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
             }}
           />
           <ul class="links">
+            <Changed of={answer.resource} />
             <li>
               <a href={`/api/evidence/proofs/${encodeURIComponent(id)}`} download={`proof-of-${answer.sequence}.json`}>
                 Take the proof that it is in the chain

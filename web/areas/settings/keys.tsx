@@ -5,7 +5,7 @@ import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.t
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
 import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, listOf, type ViewOf } from '../../client/call.ts';
+import { callOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -94,6 +94,7 @@ export const Keys = listed({
   search: 'words of a name',
   nothing: 'There are no such keys.',
   keyOf: ({ id }) => id,
+  one: { call: readingOf<typeof licenseKeyResource>('/api/license-keys/{id}'), label: 'Key' },
   Tools: Mint,
   columns: {
     Key: ({ name }) => name,

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { invite, listInvitations, withdrawInvitation } from '../../../api/groups/users/invitations.ts';
 import type { listUsers } from '../../../api/groups/users/list-users.ts';
-import type { patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
+import type { getUser, patchUser, removeUser, resetMemberMultiFactor } from '../../../api/groups/users/members.ts';
 import type { listRoles } from '../../../api/groups/users/roles.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
@@ -104,6 +104,7 @@ export const People = listed({
   Tools: AllRoles,
   nothing: 'There are no such people.',
   keyOf: ({ id }) => id,
+  one: { call: callOf<typeof getUser>('GET', '/api/users/{id}'), label: 'Person' },
   columns: {
     Name: ({ name }) => name,
     Address: ({ email }) => email,

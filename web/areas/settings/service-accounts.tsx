@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { removeAccount, serviceAccountResource } from '../../../api/groups/service-accounts/accounts.ts';
 import type { createToken, listTokens, revokeToken } from '../../../api/groups/service-accounts/tokens.ts';
 import { Action } from '../../client/action.ts';
-import { callOf, creationOf, type Declared, type Filtered } from '../../client/call.ts';
+import { callOf, creationOf, type Declared, type Filtered, readingOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { useAsked } from '../../frame/asked.ts';
 import { shownText } from '../../frame/shown-text.tsx';
@@ -159,6 +159,7 @@ export const ServiceAccounts = listed({
   Tools: Create,
   nothing: 'There are no service accounts.',
   keyOf: ({ id }) => id,
+  one: { call: readingOf<typeof serviceAccountResource>('/api/service-accounts/{id}'), label: 'Service account' },
   columns: {
     Name: ({ name }) => name,
     Role: ({ role }) => role,
