@@ -88,6 +88,18 @@ const landPiece = async (side: Side, piece: number): Promise<void> => {
   side.cpu += ownCpu() + serversCpu(side.servers) - before;
 };
 
+/** Merges would be counted as the cost of the question beside them, and what they make is new to the engine. */
+const merged = async (...sides: readonly Side[]): Promise<void> => {
+  for (let quiet = 0; quiet < 5; ) {
+    await delay(1_000);
+    const servers = sides.flatMap(({ columns }) => columns.each());
+    const merging = await Promise.all(
+      servers.map(({ columns }) => columns.query<{ n: string }>('SELECT count() AS n FROM system.merges')),
+    );
+    quiet = merging.every(([row]) => Number(row?.n) === 0) ? quiet + 1 : 0;
+  }
+};
+
 const compared = (what: string, one: number, two: number, atMost: number): Row => ({
   what,
   'one server': one,
@@ -122,6 +134,7 @@ const asking = async (one: Side, two: Side): Promise<Row[]> => {
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
     return { cpu: cpu() - before, text };
   };
+  await merged(one, two);
   const questions = questionsOf({ fromMs: toMs - dayMs, toMs, requests: Math.ceil(rows / recordsPerRequest) });
   const found: Row[] = [];
   for (const { name, path } of questions.filter((question) => question.path.startsWith('/api/logs'))) {
