@@ -14,41 +14,43 @@ const maxTag = 256;
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).toWellFormed();
 
-/** Text of an attribute; undefined without one. */
-export type Read = (key: string) => string | undefined;
-
 /** Older names, where there are some, that senders still use. */
-const names: Readonly<Partial<Record<ErrorTag, readonly string[]>>> = {
+const names = {
   'os.name': ['os.name', 'os.type'],
   'user_agent.name': ['user_agent.name', 'browser.name'],
   'http.request.method': ['http.request.method', 'http.method'],
   'http.response.status_code': ['http.response.status_code', 'http.status_code'],
   'db.system.name': ['db.system.name', 'db.system'],
-};
-const users = ['user.id', 'enduser.id', 'user.email', 'enduser.pseudo.id'];
-const environments = ['deployment.environment.name', 'deployment.environment'];
+} as const satisfies Partial<Record<ErrorTag, readonly string[]>>;
+type OlderName = (typeof names)[keyof typeof names][number];
+const olderNames: Readonly<Partial<Record<ErrorTag, readonly OlderName[]>>> = names;
+const namesOf = (tag: ErrorTag): readonly (ErrorTag | OlderName)[] => olderNames[tag] ?? [tag];
+const users = ['user.id', 'enduser.id', 'user.email', 'enduser.pseudo.id'] as const;
+const environments = ['deployment.environment.name', 'deployment.environment'] as const;
+const userAgents = ['user_agent.original', 'http.user_agent'] as const;
+const exceptions = ['exception.type', 'exception.message', 'exception.stacktrace'] as const;
+
+/** Names of all attributes that an error is made of: no other one can be read. */
+const asked = [...errorTags.flatMap(namesOf), ...users, ...environments, ...userAgents, ...exceptions];
+const askedSet = new NameSet(asked);
+
+/** Text of an attribute; undefined without one. */
+export type Read<Name extends string = (typeof asked)[number]> = (name: Name) => string | undefined;
 
 /** The first of several attributes that is there and not empty. */
-export const firstOf = (read: Read, keys: readonly string[]): string => {
-  for (const key of keys) {
-    const value = read(key);
+export const firstOf = <Name extends string>(read: Read<Name>, among: readonly Name[]): string => {
+  for (const name of among) {
+    const value = read(name);
     if (value !== undefined && value !== '') return value;
   }
   return '';
 };
 
-/** Names of all attributes that an error is made of. */
-const asked = new NameSet([
-  ...errorTags.flatMap((tag) => names[tag] ?? [tag]),
-  ...[...users, ...environments, 'user_agent.original', 'http.user_agent'],
-  ...['exception.type', 'exception.message', 'exception.stacktrace'],
-]);
-
 /** Reads what an error is made of. A record has little of it: what it has is found in one look. */
 export const readingOf = (record: LogRecord | Span): Read => {
   const there = new Set<string>();
-  record.attributesAmong(asked, (name) => there.add(name));
-  return (key) => (there.has(key) ? record.attribute(key) : undefined);
+  record.attributesAmong(askedSet, (name) => there.add(name));
+  return (name) => (there.has(name) ? record.attribute(name) : undefined);
 };
 
 const browsers = /(Firefox|Edg|OPR|Chrome|Safari)\//g;
@@ -64,11 +66,11 @@ const browserOf = (userAgent: string): string => {
 const tagsOf = (read: Read, given: RaisedError['tags']): RaisedError['tags'] => {
   const tags: RaisedError['tags'] = {};
   for (const tag of errorTags) {
-    const value = given[tag] ?? firstOf(read, names[tag] ?? [tag]);
+    const value = given[tag] ?? firstOf(read, namesOf(tag));
     if (value !== '') tags[tag] = cut(value, maxTag);
   }
   if (tags['user_agent.name'] === undefined) {
-    const userAgent = read('user_agent.original') ?? read('http.user_agent');
+    const userAgent = read(userAgents[0]) ?? read(userAgents[1]);
     const browser = userAgent === undefined ? '' : browserOf(userAgent);
     if (browser !== '') tags['user_agent.name'] = browser;
   }
@@ -98,8 +100,7 @@ export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
     operation: told.operation,
     service: record.service,
   });
-  const own = (key: string): string => firstOf(read, [key]);
-  const any = (key: string): string | undefined => own(key) || record.resource(key);
+  const any: Read = (name) => firstOf(read, [name]) || record.resource(name);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
   const timeNs = told.timeNs < receivedNs ? told.timeNs : receivedNs;
   return {

@@ -10,10 +10,9 @@ const kinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 
 const endOf = ({ timeNs, durationNs }: Span): bigint => timeNs + durationNs;
 
-const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent): Told => {
+const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent, read: Read): Told => {
   const own = new Map<string, string>();
   for (const { key, text } of attributes) if (!own.has(key)) own.set(key, text);
-  const read = readingOf(span);
   const escaped = own.get('exception.escaped');
   return {
     ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: false },
@@ -23,12 +22,12 @@ const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent): Told => {
     handled: escaped === undefined ? null : escaped.toLowerCase() !== 'true',
     timeNs: timeNs === 0n ? endOf(span) : timeNs,
     tags: { 'span.name': span.name },
-    read: (key) => own.get(key) ?? read(key),
+    read: (name) => own.get(name) ?? read(name),
   };
 };
 
 /** `error.type`, else the status of the protocol. */
-const failureOf = (read: Read): string => {
+const failureOf = (read: Read<string>): string => {
   const type = firstOf(read, ['error.type', 'exception.type']);
   if (type !== '' && !/^\d+$/.test(type)) return type;
   const http = firstOf(read, ['http.response.status_code', 'http.status_code']) || type;
@@ -38,7 +37,7 @@ const failureOf = (read: Read): string => {
 };
 
 const failureWithout = (span: Span): Told => {
-  const read: Read = (key) => span.attribute(key);
+  const read: Read<string> = (name) => span.attribute(name);
   return {
     ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: true, handled: null },
     type: failureOf(read),
@@ -60,7 +59,9 @@ export const spanErrors = defineProcessor({
   entitlement: 'traces',
   step(span, { emit }) {
     const exceptions = span.eventsNamed('exception');
-    for (const event of exceptions) emit.raised(raisedOf(span, exceptionOf(span, event)));
-    if (exceptions.length === 0 && span.statusCode === failed) emit.raised(raisedOf(span, failureWithout(span)));
+    if (exceptions.length > 0) {
+      const read = readingOf(span);
+      for (const event of exceptions) emit.raised(raisedOf(span, exceptionOf(span, event, read)));
+    } else if (span.statusCode === failed) emit.raised(raisedOf(span, failureWithout(span)));
   },
 });

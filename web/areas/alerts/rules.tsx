@@ -1,5 +1,4 @@
 /** Alert rules, and how each stands by its last evaluation. */
-
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Paged } from '../../client/paged.ts';
