@@ -21,7 +21,7 @@ const options = {
 } as const;
 
 const pauseMs = 500;
-const answerMs = 15_000;
+const answerMs = 60_000;
 
 /** Names the request in what goes wrong with it. */
 const request = async (url: string, init: RequestInit = {}): Promise<Response> => {

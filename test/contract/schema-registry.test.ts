@@ -1,11 +1,14 @@
 /** Schemas of derived topics in a real registry. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { z } from 'zod';
 import { jsonSchemaOf, registerSchemas, subjectOf } from '../../adapters/schema-registry.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import { allTopics } from '../../schemas/topics.ts';
+import { freePorts } from '../services/ports.ts';
 import { startServices } from '../services/services.ts';
 
 let url = '';
@@ -60,10 +63,27 @@ test('every declared topic has a schema that the registry takes', async (t) => {
 });
 
 test('a registry that is away is named, and may be asked again', async (t) => {
-  const away = 'http://127.0.0.1:22199';
+  const [port] = await freePorts(1);
+  const away = `http://127.0.0.1:${port}`;
   const topics = [topicOf('any', z.strictObject({ id: z.string() }))];
   await t.throwsAsync(() => registerSchemas(away, topics), {
     instanceOf: UnavailableError,
-    message: /127\.0\.0\.1:22199/,
+    message: new RegExp(`127\\.0\\.0\\.1:${port}`),
   });
+});
+
+test('a registry that hangs is named, and its connection ends', async (t) => {
+  const registry = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => registry.close());
+  await once(registry, 'listening');
+  const connected = once(registry, 'connection');
+  const { port } = registry.address() as AddressInfo;
+  const refused = t.throwsAsync(
+    registerSchemas(`http://127.0.0.1:${port}`, [topicOf('any', z.strictObject({ id: z.string() }))], 100),
+    { instanceOf: UnavailableError, message: /did not take any-value: no answer within 100 ms$/ },
+  );
+  const [socket] = await connected;
+  const closed = once(socket.resume(), 'close');
+  await refused;
+  await t.notThrowsAsync(closed);
 });
