@@ -66,32 +66,40 @@ const node24 = () => {
 const compileCache = join(root, 'node_modules', '.cache', 'node');
 
 /**
- * The nursery is collected when buffers that it holds reach twice its size, the whole heap when all buffers grow by 64 MB: a nursery of 16
- * MiB comes first, one of 32 leaves it to chance.
- */
-const flags = [
-  '--disable-warning=ExperimentalWarning',
-  '--disable-warning=TimeoutNegativeWarning',
-  '--max-semi-space-size=16',
-  `--import=${new URL('imports.mjs', import.meta.url)}`,
-];
-
-/**
+ * Flags and environment of Node, here, in the Dockerfile and in tests.
+ *
+ * The nursery (`--max-semi-space-size`) is collected when buffers that it holds reach twice its size, the whole heap when all buffers grow
+ * by 64 MB: a nursery of 16 MiB comes first, one of 32 leaves it to chance.
+ *
+ * libuv's default of four threads starves the file system while the embedded engine runs queries on them.
+ *
  * glibc's allocator: blocks of a megabyte and more are the kernel's, and go back to it when they are freed. By default the first large
  * block that is freed makes the allocator keep all of up to 32 MB, and one small block above them holds them. Two arenas serve all threads:
  * by default there are eight for each core, and each keeps what its threads have freed.
  */
-const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' };
+const runtime = JSON.parse(readFileSync(new URL('node.json', import.meta.url), 'utf8'));
+const flags = [...runtime.flags, `--import=${new URL('imports.mjs', import.meta.url)}`];
 
-/** Runs `file` with `args`, under further flags of Node that win, and exits as it does. Signals are passed on; should this process vanish, the child is told by its closed channel. */
+/** One Ctrl-C may arrive more than once: from the terminal, and from npm. */
+const oneRequestMs = 1_000;
+
+/**
+ * Runs `file` with `args`, under further flags of Node that win, and exits as it does. Signals are passed on; one that comes a second
+ * later or more ends the child at once, also one that Node cannot end (its issue 54918: `process.exit` may wait for a compilation that waits
+ * for it). Should this process vanish, the child is told by its closed channel.
+ */
 export const run = (file, args, more = []) => {
   if (!installed()) install();
   const child = spawn(node24(), [...flags, ...more, resolve(root, file), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // libuv's default of four threads starves the file system while the embedded engine runs queries on them.
-    env: { UV_THREADPOOL_SIZE: '16', NODE_COMPILE_CACHE: compileCache, ...allocator, ...process.env },
+    env: { ...runtime.environment, NODE_COMPILE_CACHE: compileCache, ...process.env },
   });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  let askedAt;
+  const end = (signal) => {
+    askedAt ??= performance.now();
+    child.kill(performance.now() - askedAt < oneRequestMs ? signal : 'SIGKILL');
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
   child.on('exit', (code, signal) => process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : code));
 };
 

@@ -1,11 +1,16 @@
 /** Real processes of the platform, as an operator runs them: `main.ts` under this Node, with an environment of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../services/ports.ts';
 import { eventually, stretched } from '../waiting.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const runtime = JSON.parse(readFileSync(new URL('../../bin/node.json', import.meta.url), 'utf8')) as {
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
 
 export const owner = { email: 'owner@example.com', password: 'correct horse battery' };
@@ -46,10 +51,7 @@ export const busyMachine = (): Readonly<Record<string, string>> => ({
 
 /** The environment of a process: the tests' own, without settings, and what is given. */
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
-  UV_THREADPOOL_SIZE: '16',
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '1048576',
-  MALLOC_TRIM_THRESHOLD_: '4194304',
+  ...runtime.environment,
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
   NODE_COMPILE_CACHE: compileCache,
   OIQ_BOOTSTRAP_EMAIL: owner.email,
@@ -60,9 +62,7 @@ const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.Proce
 
 /** How Node runs what is spawned here, as `bin/node.mjs` does. */
 export const nodeFlags: readonly string[] = [
-  '--disable-warning=ExperimentalWarning',
-  '--disable-warning=TimeoutNegativeWarning',
-  '--max-semi-space-size=16',
+  ...runtime.flags,
   `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
 ];
 

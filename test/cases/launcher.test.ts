@@ -1,0 +1,39 @@
+/** What starts Node: how signals reach the process that it runs. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+
+const launcher = fileURLToPath(new URL('../../bin/node.mjs', import.meta.url));
+
+/** Tells each signal, and ends by none. */
+const program = `
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log(signal));
+setInterval(() => undefined, 1_000);
+console.log('ready');
+`;
+
+test('signals are passed on, and one that comes a second later or more ends a process that does not end', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'oiq-launcher-'));
+  const file = join(directory, 'program.mjs');
+  await writeFile(file, program);
+  const child = spawn(process.execPath, [launcher, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await rm(directory, { recursive: true });
+  });
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const told = async (): Promise<string | undefined> => (await lines.next()).value;
+  t.is(await told(), 'ready');
+  child.kill('SIGTERM');
+  t.is(await told(), 'SIGTERM');
+  await delay(1_100);
+  child.kill('SIGINT');
+  t.deepEqual(await ended, [128 + 9, null]);
+});
