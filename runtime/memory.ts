@@ -8,6 +8,9 @@ export const copyRun = (source: Uint8Array, start: number, end: number, target: 
   copy.call(source as Buffer, target, at, start, end);
 };
 
+/** Whether threads share what lies there. */
+export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
+
 const smallest = 65_536;
 const largestShared = 64 * 1024 * 1024;
 const mostShared = 8;

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
+import { type Reused, releaseWhenIdle } from '../../runtime/idle-memory.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, NativeBlock, QueryLimits, QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
@@ -12,10 +13,10 @@ import { brokenParts } from '../../schemas/tables/broken-parts.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { LandingsInMemory } from '../columns-sql/landings.ts';
-import { filterSettings, insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
+import { insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { fencedColumns } from '../columns-sql/tenant-fence.ts';
+import { fencedColumns, tenantFilters } from '../columns-sql/tenant-fence.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
@@ -51,7 +52,7 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
     primary_index_cache_size: 32 * mebibyte,
     index_mark_cache_size: 16 * mebibyte,
     index_uncompressed_cache_size: 0,
-    uncompressed_cache_size: 0,
+    uncompressed_cache_size: 64 * mebibyte,
     query_condition_cache_size: 8 * mebibyte,
     text_index_tokens_cache_size: 16 * mebibyte,
     text_index_header_cache_size: 16 * mebibyte,
@@ -69,7 +70,23 @@ const engineArguments = (maxMemoryBytes: number): string[] =>
 const fileSettings = { max_threads: 1, storage_file_read_method: 'pread' } as const;
 
 /** By its own default the engine wants a gigabyte free for each thread of a read, and so reads everything with one where it may take one in all. */
-const readSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte } as const;
+const threadSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte } as const;
+
+/**
+ * A fifth to a half of what a small read takes is decompressing granules, and the next one wants mostly the same: the newest, or another
+ * page. What reads more granules than there is room for would only take the room from those.
+ */
+const cacheSettings = (mostGranules: number) =>
+  ({
+    use_uncompressed_cache: 1,
+    // The engine takes the larger of both, in granules of 8,192 rows and 10 MiB.
+    merge_tree_max_rows_to_use_cache: mostGranules * 8192,
+    merge_tree_max_bytes_to_use_cache: mostGranules * 10 * mebibyte,
+  }) as const;
+/** Of records, which are two megabytes a granule. */
+const rowsCache = cacheSettings(32);
+/** Of numbers, which are two hundred kilobytes. */
+const nativeCache = cacheSettings(128);
 
 /** The engine says only that it cannot open; its `status` file says who has the directory. */
 const holderOf = (directory: string): string | undefined => {
@@ -103,7 +120,7 @@ const settingsText = (settings: Readonly<Record<string, string | number>>): stri
     .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quote(value)}`)
     .join(', ');
 
-class ChdbColumns implements Columns {
+class ChdbColumns implements Columns, Reused {
   readonly #queries: ChdbConnections;
   readonly #inserts: ChdbConnections;
   readonly #control: ChdbConnections;
@@ -115,6 +132,7 @@ class ChdbColumns implements Columns {
   /** Blocks by table. */
   readonly #inserted = new Map<string, number>();
   #executed = 0;
+  #hasRead = false;
 
   constructor({ directory, temporaryDirectory, maxMemoryBytes = 1024 * mebibyte, log = silent }: ChdbColumnsOptions) {
     const path = join(resolve(directory), 'engine');
@@ -127,6 +145,16 @@ class ChdbColumns implements Columns {
     this.#files = new NativeFiles(directory, temporaryDirectory);
     this.#log = log;
     this.#mostQueryMemory = Math.floor(maxMemoryBytes / 2);
+    releaseWhenIdle(this);
+  }
+
+  /** Lets go of decompressed granules: an idle process would keep them. */
+  release(): void {
+    if (!this.#hasRead) return;
+    this.#hasRead = false;
+    this.#control
+      .run('SYSTEM DROP UNCOMPRESSED CACHE', 'Null')
+      .catch((error: unknown) => this.#log.warn({ error: String(error) }, 'memory of reads could not be released'));
   }
 
   async insert({ table, columns, rows, chunks }: NativeBlock, token: string): Promise<void> {
@@ -185,17 +213,19 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     { format, tenantId }: { readonly format: string; readonly tenantId: string | undefined },
   ): Promise<Output> {
     const comment = randomUUID();
-    const filters = filterSettings(tenantId);
+    const filters = tenantFilters(tenantId);
     const settings = [
       settingsText({
         ...limitSettings(limits, tenantId, this.#mostQueryMemory),
-        ...readSettings,
+        ...threadSettings,
+        ...(format === nativeFormat ? nativeCache : rowsCache),
         log_comment: comment,
       }),
       ...(filters === undefined ? [] : [`additional_table_filters = ${filters}`]),
     ].join(', ');
     const statement = `${bindLiterals(sql, parameters)}\nFORMAT ${format} SETTINGS ${settings}`;
     const { signal } = limits;
+    this.#hasRead = true;
     try {
       return await this.#queries.run(statement, format, signal && this.#abort(signal, comment));
     } catch (error) {

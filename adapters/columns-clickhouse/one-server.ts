@@ -3,9 +3,10 @@ import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits, QueryParameters, ServerColumns } from '../../schemas/ports/columns.ts';
 import { queryError } from '../columns-sql/engine-errors.ts';
-import { filterSettings, limitSettings } from '../columns-sql/query-settings.ts';
+import { limitSettings } from '../columns-sql/query-settings.ts';
 import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals } from '../columns-sql/sql-literals.ts';
+import { tenantFilters } from '../columns-sql/tenant-fence.ts';
 import { replicatedForm, sharedForm } from './replicated.ts';
 import { asError, type ClickhouseServer, codeOf } from './server.ts';
 import { type ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
@@ -95,7 +96,7 @@ export const readSettings = (
   servers?: ClickhouseServers,
 ): ClickHouseSettings => {
   const isCluster = servers?.cluster !== undefined;
-  const filters = filterSettings(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
+  const filters = tenantFilters(tenantId, isCluster ? [servers.database, wholeDatabase(servers.database)] : []);
   const settings: Record<string, string | number> = {
     ...limitSettings(limits, tenantId),
     // An error in the middle of a result is then an error, not its last line.

@@ -1,8 +1,6 @@
 /** The engine's settings of inserts and reads, limits and fences of reads among them. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { quote } from '../../schemas/tables/literal.ts';
 import { madeByMerges } from '../../schemas/tables/search.ts';
-import { tenantFilters } from './tenant-fence.ts';
 
 const gibibyte = 1024 ** 3;
 const defaults = { maxExecutionSeconds: 30, maxMemoryBytes: 2 * gibibyte, maxResultRows: 100_000 };
@@ -31,24 +29,10 @@ export const limitSettings = (
   max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
   max_result_bytes: maxResultBytes,
   ...(limits.maxRowsRead !== undefined && { max_rows_to_read: limits.maxRowsRead }),
+  ...(limits.isShort === true && { max_threads_for_indexes: 1 }),
   // Indexes are looked at before the read and not in it: a trace takes a third less CPU time, and lists take no more.
   use_skip_indexes_on_data_read: 0,
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_denormals: 1,
   output_format_write_statistics: 1,
 });
-
-/**
- * The value of `additional_table_filters` of a tenant's read, as the engine spells maps; none for the platform's own. It holds for tables of
- * the connection's database, and for those of others where these are named.
- */
-export const filterSettings = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined =>
-  tenantId === undefined
-    ? undefined
-    : `{${Object.entries(tenantFilters(tenantId))
-        .flatMap(([table, filter]) =>
-          [table, ...databases.map((database) => `${database}.${table}`)].map(
-            (name) => `${quote(name)}: ${quote(filter)}`,
-          ),
-        )
-        .join(', ')}}`;

@@ -31,11 +31,23 @@ const tokenAt = (sql: string, position: number): Token | undefined => {
   return undefined;
 };
 
+/** Of the statement that was split last: it is checked and bound, one right after the other. */
+let last: { readonly sql: string; readonly tokens: readonly Token[] } | undefined;
+/** Longer ones are not kept. */
+const mostKept = 16_384;
+
 /**
  * Splits SQL into tokens that, joined, are the SQL again. Text that cannot be split with certainty is refused:
  * unfinished literals and comments, and anything but ASCII outside them (the engine takes typographic quotes for quotes).
  */
-export const tokensOf = (sql: string): Token[] => {
+export const tokensOf = (sql: string): readonly Token[] => {
+  if (sql === last?.sql) return last.tokens;
+  const tokens = split(sql);
+  last = sql.length > mostKept ? undefined : { sql, tokens };
+  return tokens;
+};
+
+const split = (sql: string): Token[] => {
   const tokens: Token[] = [];
   let position = 0;
   while (position < sql.length) {

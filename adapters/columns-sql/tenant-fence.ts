@@ -47,9 +47,21 @@ const tenantParameters = (tenantId: string, parameters: QueryParameters): QueryP
   tenant: tenantId,
 });
 
-/** The second fence: a filter for every table with a tenant, applied by the engine wherever the table is read. */
-export const tenantFilters = (tenantId: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(tenantTables.map(({ name }) => [name, `tenant_id = ${quote(tenantId)}`]));
+const namesIn = (databases: readonly string[]): readonly string[] =>
+  tenantTables.flatMap(({ name }) => [name, ...databases.map((database) => `${database}.${name}`)]).map(quote);
+const ownNames = namesIn([]);
+
+/**
+ * The second fence: a filter for every table with a tenant, applied by the engine wherever the table is read; the value of
+ * `additional_table_filters`, as the engine spells maps, and none for the platform's own reads. It holds for tables of the connection's
+ * database, and for those of others where these are named.
+ */
+export const tenantFilters = (tenantId: string | undefined, databases: readonly string[] = []): string | undefined => {
+  if (tenantId === undefined) return undefined;
+  const names = databases.length === 0 ? ownNames : namesIn(databases);
+  const filter = quote(`tenant_id = ${quote(tenantId)}`);
+  return `{${names.map((name) => `${name}: ${filter}`).join(', ')}}`;
+};
 
 /** Answer questions that passed the first fence; the engine applies the second. */
 interface Reads {

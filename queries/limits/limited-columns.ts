@@ -44,7 +44,16 @@ export const limitedColumns = (
   };
   count();
 
-  const turnOf = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
+  const turnOf = (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> | (() => void) => {
+    signal?.throwIfAborted();
+    const free = turns.takeFree(tenantId);
+    if (free === undefined) return waitedFor(tenantId, signal);
+    metrics.observe('oiq_query_wait_seconds', 0, {});
+    count();
+    return free;
+  };
+
+  const waitedFor = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
     const asked = performance.now();
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), limits.waitSeconds * 1000);

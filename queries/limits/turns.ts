@@ -45,17 +45,15 @@ export class Turns {
    */
   async take(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
+    const free = this.takeFree(tenantId);
+    if (free !== undefined) return free;
     const queue = this.#waiting.get(tenantId) ?? [];
+    if (queue.length >= this.#limits.waitingPerTenant) throw new TooManyWaiting();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { start: resolve };
     queue.push(waiter);
     this.#waiting.set(tenantId, queue);
     this.#waitingCount++;
-    this.#startNext();
-    if (queue.includes(waiter) && queue.length > this.#limits.waitingPerTenant) {
-      this.#leave(tenantId, waiter);
-      throw new TooManyWaiting();
-    }
     const leave = (): void => {
       if (this.#leave(tenantId, waiter)) reject(signal?.reason);
     };
@@ -66,6 +64,20 @@ export class Turns {
       signal?.removeEventListener('abort', leave);
     }
     return () => this.#end(tenantId);
+  }
+
+  /** As `take` of a statement that need not wait, for which nothing is set up that could end its waiting; undefined for one that must. */
+  takeFree(tenantId: string): (() => void) | undefined {
+    const { slots, slotsPerTenant } = this.#limits;
+    const running = this.#running.get(tenantId) ?? 0;
+    if (this.#runningCount >= slots || running >= slotsPerTenant) return undefined;
+    this.#begin(tenantId);
+    return () => this.#end(tenantId);
+  }
+
+  #begin(tenantId: string): void {
+    this.#running.set(tenantId, (this.#running.get(tenantId) ?? 0) + 1);
+    this.#runningCount++;
   }
 
   /** Whether it was still waiting. */
@@ -97,8 +109,7 @@ export class Turns {
       this.#leave(tenantId, waiter);
       // Behind the others: it is their turn now.
       if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, queue);
-      this.#running.set(tenantId, (this.#running.get(tenantId) ?? 0) + 1);
-      this.#runningCount++;
+      this.#begin(tenantId);
       waiter.start();
     }
   }

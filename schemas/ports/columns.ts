@@ -33,6 +33,8 @@ export interface QueryLimits {
    * the reader to put together. Servers that do it themselves plan the statement several times over, which costs more than such a read.
    */
   readonly ofEachServer?: boolean;
+  /** It looks at the indexes of a short time alone, for which threads cost more than they save. */
+  readonly isShort?: boolean;
   /** Called with what a statement took, once it has answered. */
   readonly onCost?: (cost: StatementCost) => void;
 }

@@ -37,3 +37,19 @@ test.serial('a thread that has become idle lets go of garbage and of memory that
     });
   });
 });
+
+test('threads share so much memory of a bus, which is not dropped while it may be used again', (t) => {
+  const slabs = new Slabs({ areShared: true });
+  const most = 48 * 1024 * 1024;
+  const size = 4 * 1024 * 1024;
+  const take = (bytes = size) => slabs.take(bytes);
+  const isShared = ({ bytes }: { bytes: Buffer }): boolean => bytes.buffer instanceof SharedArrayBuffer;
+  const taken = Array.from({ length: 2 * (most / size) }, () => take());
+  t.is(taken.filter(isShared).length, most / size);
+  const shared = new Set(taken.filter(isShared).map(({ bytes }) => bytes.buffer));
+  for (const slab of taken) slab.release();
+  const again = Array.from(shared, () => take());
+  t.deepEqual(new Set(again.map(({ bytes }) => bytes.buffer)), shared);
+  again[0]?.release();
+  t.true(isShared(take(size / 2)), 'of one that is larger, where no more may be shared');
+});

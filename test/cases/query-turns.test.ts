@@ -95,6 +95,24 @@ test('a tenant whose queue is full is refused at once, and others are not', asyn
   t.is(turns.waiting, 3);
 });
 
+test('a turn that is free is taken at once, and never before one that waits', async (t) => {
+  const turns = new Turns({ ...limits, slots: 2, slotsPerTenant: 1 });
+  const { ask, started } = recorder(turns);
+  const end = turns.takeFree('a');
+  t.is(turns.running, 1);
+  void ask('a');
+  t.is(turns.takeFree('a'), undefined, 'the tenant has all that it may have');
+  const endOther = turns.takeFree('b');
+  t.is(turns.takeFree('c'), undefined, 'no slot is free');
+  void ask('c');
+  endOther?.();
+  t.is(turns.takeFree('c'), undefined, 'what waited has it');
+  end?.();
+  await nextTurn();
+  t.deepEqual(started, ['c', 'a']);
+  t.is(turns.running, 2);
+});
+
 const readLimits: ReadLimits = {
   ...{ ...limits, slots: 1, slotsPerTenant: 1, waitingPerTenant: 1 },
   ...{ waitSeconds: 0.05, maxExecutionSeconds: 30, maxRowsRead: 1_000 },

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { Session } from 'chdb';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
+import { test } from '../few-at-once.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 import { landEmittedContract } from './land-emitted.ts';
@@ -93,6 +93,35 @@ const inProcess = (script: string, input = ''): Promise<string> =>
 const opening = (path: string): string => `
   import { chdbColumns } from './adapters/columns-chdb/columns-chdb.ts';
   const columns = await chdbColumns({ directory: ${JSON.stringify(path)}, temporaryDirectory: ${JSON.stringify(join(path, 'memory'))} }).catch((error) => { console.log(error.name, error.message); process.exit(0); });`;
+
+test('chDB: small reads keep what they decompressed until the process is idle', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'oiq-cache-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const output = await inProcess(`${opening(path)}
+    import { mock } from 'node:test';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { collectWhenIdle } from './runtime/idle-memory.ts';
+    await columns.execute('CREATE TABLE t (x UInt64) ENGINE = MergeTree ORDER BY x');
+    await columns.execute('INSERT INTO t SELECT number FROM numbers(500000)');
+    const kept = async () => Number((await columns.query("SELECT value FROM system.metrics WHERE metric = 'UncompressedCacheBytes'"))[0].value);
+    const hits = async () => Number((await columns.query("SELECT value FROM system.events WHERE event = 'UncompressedCacheHits'"))[0]?.value ?? 0);
+    await columns.query('SELECT sum(x) FROM t');
+    const ofMuch = await kept();
+    const small = () => columns.query('SELECT x FROM t WHERE x = 77');
+    await small();
+    const ofLittle = await kept();
+    const before = await hits();
+    await small();
+    const again = await hits();
+    mock.timers.enable({ apis: ['setInterval'] });
+    const stop = collectWhenIdle(() => true);
+    mock.timers.tick(15_000);
+    while ((await kept()) > 0) await sleep(10);
+    stop();
+    console.log(JSON.stringify([ofMuch, ofLittle > 0, again > before]));
+    await columns.close();`);
+  t.is(output, '[0,true,true]');
+});
 
 test('chDB: a directory that another process has is refused with what to do', async (t) => {
   const output = await inProcess(opening(directory));
