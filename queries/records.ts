@@ -24,6 +24,27 @@ export const withinRange = (signal: QuerySignal, prefix = ''): string => {
   return `${table}.timestamp >= fromUnixTimestamp64Nano({${prefix}from:Int64}, 'UTC') AND ${table}.timestamp <= fromUnixTimestamp64Nano({${prefix}to:Int64}, 'UTC')`;
 };
 
+/** The sorting keys have time by ten minutes: of a longer stretch nearly all rows that are read are within it. */
+const longNs = 600_000_000_000n;
+
+export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
+
+/**
+ * Clauses that choose the tenant's records of a stretch by a condition, and those behind a position. The engine remembers of which granules
+ * what stands in `PREWHERE` is never true, and plans it for a fifth less than what it must sort into there itself. So the ends of a long stretch
+ * stand behind it: a range that has moved finds what is remembered. Those of a short one leave most rows of its granules out, and come first.
+ */
+export const choosing = (signal: QuerySignal, condition: string, stretch: Range, position?: string): string => {
+  const tenant = 'tenant_id = {tenant:String}';
+  const within = withinRange(signal);
+  const behind = position === undefined ? [] : [position];
+  // Some versions from 26.3 on ask no index of what is looked up in `PREWHERE`.
+  if (condition.includes('(SELECT ')) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
+  if (isLong(stretch)) return `PREWHERE ${tenant} AND ${condition} WHERE ${[within, ...behind].join(' AND ')}`;
+  const rest = behind.length === 0 ? '' : ` WHERE ${behind.join(' AND ')}`;
+  return `PREWHERE ${tenant} AND ${within} AND ${condition}${rest}`;
+};
+
 export const rangeValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
   [`${prefix}from`]: String(from),
   [`${prefix}to`]: String(to),

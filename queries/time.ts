@@ -60,15 +60,26 @@ export const parseDuration = (text: string): bigint | undefined => {
   return nanoseconds > latest ? undefined : nanoseconds;
 };
 
+/** ISO-8601 of seconds, with the point behind them: what is formatted together mostly lies within a minute. */
+const seconds: { readonly second: number; readonly text: string }[] = [];
+const textOfSecond = (second: number): string => {
+  const slot = second & 63;
+  const known = seconds[slot];
+  if (known?.second === second) return known.text;
+  const text = new Date(second * 1_000).toISOString().slice(0, -4);
+  seconds[slot] = { second, text };
+  return text;
+};
+
 /** ISO-8601 UTC with 9 digits. */
 export const formatTime = (nanoseconds: bigint): string => {
-  let ms = nanoseconds / 1_000_000n;
-  let rest = nanoseconds % 1_000_000n;
-  if (rest < 0n) {
-    ms -= 1n;
-    rest += 1_000_000n;
-  }
-  return `${new Date(Number(ms)).toISOString().slice(0, -1)}${String(rest).padStart(6, '0')}Z`;
+  const ms = nanoseconds / 1_000_000n;
+  const second = Math.floor(Number(ms) / 1_000);
+  // Of times before the epoch both parts are negative.
+  const rest = (Number(ms) - second * 1_000) * 1_000_000 + Number(nanoseconds % 1_000_000n);
+  return rest < 0
+    ? `${textOfSecond(second - 1)}${String(rest + 1_000_000_000)}Z`
+    : `${textOfSecond(second)}${String(rest).padStart(9, '0')}Z`;
 };
 
 /** 64-bit nanoseconds as a number where that is exact, else as text. */

@@ -1,5 +1,6 @@
 /** Decodes a message once for everybody who listens to its tenant. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { threadMs } from '../../runtime/thread-time.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
@@ -50,12 +51,6 @@ export const targetsOf = <Told extends Target>(message: BusRecord, targets: Iter
     if (tenantId === tenant && (projectId === undefined || projectId === project)) found.push(target);
   }
   return found;
-};
-
-/** Time that this thread has had a processor: waiting for one, on a busy machine, is not counted. */
-const threadMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 };
 
 /** One group for each filter and place in the message. */

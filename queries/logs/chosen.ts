@@ -7,7 +7,7 @@ import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { afterPosition, type LogPageRequest, mayHaveRecords, rangeAfter } from './pages.ts';
+import { afterPosition, choosingLogs, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
 
 export interface ChosenLog {
   readonly position: LogPosition;
@@ -42,13 +42,13 @@ export const readChosen = async (
     isSearch = false,
   }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
 ): Promise<ChosenLog[]> => {
-  const where = after === undefined ? condition.sql : `${condition.sql} AND ${afterPosition(order)}`;
+  const position = after === undefined ? undefined : afterPosition(order);
   const selection = [positionColumns, ...chosen.flatMap((each) => each.selection)].join(', ');
-  const mayHave = isSearch && after === undefined ? mayHaveRecords(columns, condition) : undefined;
-  const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), mayHave };
+  const hasSome = isSearch && after === undefined ? hasRecords(columns, condition) : undefined;
+  const asked = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), hasSome };
   const rows = await inStretches(rangeAfter(range, after, order), asked, async (stretch, missing) => {
     const found = await columns.query<Row>(
-      `SELECT ${selection} FROM logs WHERE tenant_id = {tenant:String} AND ${where} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
+      `SELECT ${selection} FROM logs ${choosingLogs(condition.sql, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: true },
     );

@@ -4,7 +4,7 @@ import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import { asOfOne } from '../as-of-one.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeValues } from '../records.ts';
+import { type Condition, choosing, isLong, rangeValues, withinRange } from '../records.ts';
 import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
@@ -24,17 +24,29 @@ export const readLogs = async (
   parameters: QueryParameters,
   limit: number,
   order: LogOrder = 'newest',
-): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, condition, parameters, limit, order));
+): Promise<FoundLog[]> => foundLogs(columns, await readRows(columns, ofTenant(condition), parameters, limit, order));
+
+const both = (condition: string, position: string | undefined): string =>
+  position === undefined ? condition : `${condition} AND ${position}`;
+const ofTenant = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
+
+/** Clauses that choose the records of a stretch by a condition, which may begin with the ends of a range, and a position. */
+export const choosingLogs = (condition: string, stretch: Range, position: string | undefined): string => {
+  const ends = `${withinRange('logs')} AND `;
+  return condition.startsWith(ends)
+    ? choosing('logs', condition.slice(ends.length), stretch, position)
+    : ofTenant(both(condition, position));
+};
 
 const readRows = async (
   columns: TenantColumns,
-  condition: string,
+  clauses: string,
   parameters: QueryParameters,
   limit: number,
   order: LogOrder,
 ): Promise<readonly LogRow[]> => {
   const rows = await columns.query<LogRow>(
-    `SELECT ${logSelection} FROM logs WHERE tenant_id = {tenant:String} AND ${condition} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
+    `SELECT ${logSelection} FROM logs ${clauses} ORDER BY ${orderByTime('logs', order)} LIMIT ${limit}`,
     parameters,
     { ofEachServer: true },
   );
@@ -85,14 +97,21 @@ export const readLogsOfRange = async (
   parameters: QueryParameters,
   { limit, after, range, order = 'newest', isOfService, isSearch = false }: LogPageRequest,
 ): Promise<FoundLog[]> => {
-  const where = after === undefined ? condition : `${condition} AND ${afterPosition(order)}`;
-  if (range === undefined) return readLogs(columns, where, { ...parameters, ...after }, limit, order);
+  const position = after === undefined ? undefined : afterPosition(order);
+  if (range === undefined)
+    return readLogs(columns, both(condition, position), { ...parameters, ...after }, limit, order);
   const earlier = earlierOf(columns, order, { sql: condition, parameters });
   const isFirst = isSearch && after === undefined;
-  const mayHave = isFirst ? mayHaveRecords(columns, { sql: condition, parameters }) : undefined;
-  const asked = { order, limit, isOfService, earlier, mayHave };
+  const hasSome = isFirst ? hasRecords(columns, { sql: condition, parameters }) : undefined;
+  const asked = { order, limit, isOfService, earlier, hasSome };
   const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
-    readRows(columns, where, { ...parameters, ...after, ...rangeValues(stretch) }, missing, order),
+    readRows(
+      columns,
+      choosingLogs(condition, stretch, position),
+      { ...parameters, ...after, ...rangeValues(stretch) },
+      missing,
+      order,
+    ),
   );
   return foundLogs(columns, rows);
 };
@@ -101,19 +120,20 @@ export const readLogsOfRange = async (
 const hasIndex = ({ sql }: Condition): boolean => sql.includes('indexHint(');
 
 /**
- * Tells whether there may be records of a condition in a stretch, as far as indexes know, without reading one: for half of what a list of
- * none costs, whose columns and order are planned whether there are records or not. Undefined where no index knows of the condition.
+ * Tells whether there are records of a condition in a stretch, for half of what a list of none costs, whose columns and order are planned
+ * whether there are records or not. What has none is remembered by the engine. Undefined where no index knows of the condition: then most of
+ * the stretch would be read twice.
  */
-export const mayHaveRecords = (
+export const hasRecords = (
   columns: TenantColumns,
   condition: Condition,
 ): ((stretch: Range) => Promise<boolean>) | undefined =>
   hasIndex(condition)
     ? async (stretch) => {
         const some = await columns.query(
-          `SELECT 1 AS one FROM logs WHERE tenant_id = {tenant:String} AND indexHint(${condition.sql}) ${anyRow}`,
+          `SELECT 1 AS one FROM logs ${choosingLogs(condition.sql, stretch, undefined)} ${anyRow}`,
           { ...condition.parameters, ...rangeValues(stretch) },
-          { maxResultRows: 1, ofEachServer: true },
+          { maxResultRows: 1, ofEachServer: true, isShort: !isLong(stretch) },
         );
         return some.length > 0;
       }

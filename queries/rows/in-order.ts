@@ -7,7 +7,7 @@ import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { asOfOne, type RowOrder, type RowPlace } from '../as-of-one.ts';
 import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeValues, withinRange } from '../records.ts';
+import { type Condition, choosing, rangeValues, withinRange } from '../records.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
@@ -36,8 +36,6 @@ interface Found {
   readonly rows: number;
   readonly readNs: bigint;
   readonly atMs: number;
-  /** It has nothing, and asking whether it may have some did not tell so. */
-  readonly isAskedInVain?: boolean;
 }
 
 /** What the same question found a short time ago: only where its first stretch ends depends on it. */
@@ -108,9 +106,8 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
 
 /**
  * Up to `limit` rows of a range, in order. `read` gives up to so many of a stretch, in order. `isOfService` where all rows are of one
- * service; `earlier` has what the same question found before, and is told what it finds. With `mayHave`, which costs less than reading,
- * the first stretch is read only where it may have rows; one that is known to have some is read at once, and so is one where that was asked
- * in vain.
+ * service; `earlier` has what the same question found before, and is told what it finds. With `hasSome`, which costs less than reading,
+ * the first stretch is read only where it has rows; one that had some before is read at once.
  */
 export const inStretches = async <Row>(
   range: Range,
@@ -119,35 +116,30 @@ export const inStretches = async <Row>(
     limit,
     isOfService = false,
     earlier,
-    mayHave,
+    hasSome,
   }: {
     readonly order: RowOrder;
     readonly limit: number;
     readonly isOfService?: boolean | undefined;
     readonly earlier?: Earlier | undefined;
-    readonly mayHave?: ((stretch: Range) => Promise<boolean>) | undefined;
+    readonly hasSome?: ((stretch: Range) => Promise<boolean>) | undefined;
   },
   read: (stretch: Range, limit: number) => Promise<readonly Row[]>,
 ): Promise<Row[]> => {
   const rows: Row[] = [];
   const before = earlier?.get();
   const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
-  const isUncertain = before === undefined || (before.rows === 0 && before.isAskedInVain !== true);
-  let isAskedInVain = false;
+  const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
   for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
-    const isLookedFor = mayHave !== undefined && isUncertain && readNs === 0n;
-    if (!isLookedFor || (await mayHave(next.value))) {
-      rows.push(...(await read(next.value, limit - rows.length)));
-      if (isLookedFor) isAskedInVain = rows.length === 0;
-    }
+    const isLookedFor = hasSome !== undefined && isUncertain && readNs === 0n;
+    if (!isLookedFor || (await hasSome(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
     next = stretches.next({ wanted: limit, found: rows.length });
   }
   if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
-  else if (isAskedInVain) earlier?.set({ ...before, isAskedInVain });
   return rows;
 };
 
@@ -185,8 +177,12 @@ export const rowsInOrder = async <Row>(
   const placed = `[toString(toUnixTimestamp64Nano(${table}.timestamp)), ${place}] AS place_in_order`;
   const earlier = earlierOf(columns, order, condition);
   return inStretches(range, { order, limit, earlier }, async (stretch, missing) => {
+    const chosen =
+      from === table
+        ? choosing(signal, condition.sql, stretch)
+        : `WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}`;
     const rows = await columns.query<Row & Placed>(
-      `SELECT ${selection}, ${placed} FROM ${from} WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}
+      `SELECT ${selection}, ${placed} FROM ${from} ${chosen}
       ORDER BY ${orderByTime(table, order)} LIMIT ${missing}`,
       { ...condition.parameters, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: from === table },

@@ -61,9 +61,10 @@ export interface LogRow extends LogPosition, ScopeRow {
   readonly span: string;
 }
 
-export const logSelection = `toString(toUnixTimestamp64Nano(timestamp)) AS time, toString(toUnixTimestamp64Nano(observed_timestamp)) AS observed,
-  toString(partition) AS partition, toString(offset) AS offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
-  toString(resource_id) AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
+/** Integers of 64 bits are texts in answers of the engine already. */
+export const logSelection = `toUnixTimestamp64Nano(timestamp) AS time, toUnixTimestamp64Nano(observed_timestamp) AS observed,
+  toString(partition) AS partition, offset, toString(ordinal) AS ordinal, severity_number, severity_text, service,
+  resource_id AS resource, project_id, body, body_type, event_name, mapKeys(attributes) AS keys, mapValues(attributes) AS values,
   attribute_types AS types, dropped_attributes, flags, ${scopeSelection}, lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span`;
 
 export interface FoundLog {

@@ -98,6 +98,37 @@ test('rows that are asked for again are read where the engine remembers that som
   );
 });
 
+test('of a long range that has moved rows are read where some may be, and all are found that it has', async (t) => {
+  const rows = 40_000;
+  const foundAt = 30_000n;
+  await tables.columns.execute(
+    `INSERT INTO logs (tenant_id, project_id, received_at, timestamp, attributes, body)
+    SELECT 'moving', 'default', fromUnixTimestamp64Milli(toInt64(${receivedAtMs}), 'UTC'), fromUnixTimestamp64Nano(toInt64(${beginNs} + number), 'UTC'),
+      map('user', toString(number)), concat('order ', toString(number)) FROM numbers(${rows})`,
+  );
+  const hourNs = 3_600_000_000_000n;
+  const ask = async (search: string, from: bigint, to: bigint) => {
+    const asked = { kind: 'rows', signal: 'logs', search, limit: 100 } as const;
+    const { rows: found, cost } = await run(asked, reading('enterprise', 'moving'), { range: { from, to } });
+    return { found: found.length, rowsRead: cost.rowsRead };
+  };
+  const at = BigInt(beginNs) + foundAt;
+  for (const search of [`attribute.user:${foundAt}`, `order ${foundAt}`, `attribute.user:/^${foundAt}$/`]) {
+    const counts: number[] = [];
+    for (const [from, to] of [
+      ...[[at - hourNs, at - 1n] as const, [at + 1n, at + hourNs] as const],
+      ...[[at - hourNs, at] as const, [at, at + hourNs] as const, [at - hourNs, at + 9_999n] as const],
+      [at - hourNs, at - 1n] as const,
+    ])
+      counts.push((await ask(search, from, to)).found);
+    t.deepEqual(counts, [0, 0, 1, 1, 1, 0], search);
+  }
+  const first = await ask('attribute.user:/^29999$/', at - hourNs, at + hourNs);
+  const moved = await ask('attribute.user:/^29999$/', at - hourNs + 7n, at + hourNs + 7n);
+  t.deepEqual([first.found, moved.found], [1, 1]);
+  t.true(moved.rowsRead <= first.rowsRead - rows / 2, `${first.rowsRead}, ${moved.rowsRead} rows`);
+});
+
 test('where nothing has landed lately, how fresh the answer is is not known', async (t) => {
   const { freshness, rows } = await run(countBy(), reading('enterprise', 'nobody'), { range });
   t.deepEqual(rows, [[0]]);

@@ -84,7 +84,8 @@ const readAtOnce = async (
 ): Promise<Piece | undefined> => {
   const { chosen, found, metrics } = selector;
   const restriction = isUnchanged(columns, window, selector) ? namedBy(selector) : selector.restriction;
-  const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts });
+  const clause = restriction.sql.includes('(SELECT ') ? 'WHERE' : 'PREWHERE';
+  const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,
     { ...parameters, ...restriction.parameters },

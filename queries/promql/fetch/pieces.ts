@@ -44,13 +44,20 @@ const startColumn = ', toFloat64(toUnixTimestamp64Milli(start_timestamp)) AS sta
 export const readFromMs = (fromMs: number, isDelta: boolean): number =>
   isDelta ? (Math.ceil(fromMs / hourMs) - 2) * hourMs : fromMs;
 
-/** What chooses the points of metrics within a window. More conditions may follow. */
+/**
+ * What chooses the points of metrics within a window. More conditions may follow. `PREWHERE` is planned sooner than `WHERE`, of which the engine
+ * makes it; some versions from 26.3 on ask no index of what is looked up in it.
+ */
 export const pointsCondition = (
   table: PointTable,
-  { window: { fromMs, toMs }, metrics }: { readonly window: Window; readonly metrics: readonly string[] },
+  {
+    window: { fromMs, toMs },
+    metrics,
+    clause = 'WHERE',
+  }: { readonly window: Window; readonly metrics: readonly string[]; readonly clause?: 'WHERE' | 'PREWHERE' },
 ): Condition => ({
   // By days of reception parts are left out without a look at their rows.
-  sql: `FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
+  sql: `FROM ${table} ${clause} tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND _partition_id >= {day:String}
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
   parameters: {
     metrics,
@@ -63,10 +70,7 @@ export const pointsCondition = (
 /** What reads the points of metrics within a window. A condition may follow, and then `inOrder`. */
 export const pointsStatement = (
   table: PointTable,
-  {
-    hasStarts = false,
-    ...where
-  }: { readonly window: Window; readonly metrics: readonly string[]; readonly hasStarts?: boolean },
+  { hasStarts = false, ...where }: Parameters<typeof pointsCondition>[1] & { readonly hasStarts?: boolean },
 ): Condition => {
   const { sql, parameters } = pointsCondition(table, where);
   return {
@@ -168,6 +172,7 @@ export class Pieces {
     const { sql, parameters } = pointsStatement(table, {
       window: { fromMs: from, toMs: this.#window.toMs },
       hasStarts: this.#hasStarts,
+      clause: 'PREWHERE',
       metrics: [...new Set(sources.map(({ metric }) => metric))],
     });
     const bytes = await this.#columns.native(
