@@ -1,5 +1,6 @@
 /** Reusable memory for records that are read from a bus. */
 import { type Reused, releaseWhenIdle } from '../runtime/idle-memory.ts';
+import { isShared } from '../runtime/memory.ts';
 
 /** The memory of a piece. Do not read it after `release`. */
 export interface Slab {
@@ -17,6 +18,12 @@ const smallestSlab = 1024 * 1024;
 const mostKeptBytes = 24 * 1024 * 1024;
 
 /**
+ * Bytes that threads share, of those that give them to threads. V8 does not count such memory, so that what is dropped of it would stay for minutes: it is
+ * kept, and beyond it memory is the thread's own.
+ */
+const mostSharedBytes = 48 * 1024 * 1024;
+
+/**
  * Values live until their batch has landed, longer than V8's young generation: without slabs they cost a full garbage
  * collection every hundred megabytes. A slab that is never released is collected as any other object.
  */
@@ -24,13 +31,16 @@ export class Slabs implements Reused {
   /** Those that were given back last come last. Their sizes are powers of two. */
   readonly #free: Buffer[] = [];
   #freeBytes = 0;
+  #shareableBytes: number;
 
-  constructor() {
+  /** `areShared`: threads may read pieces where they are, as long as there is room for it. Which they are is told by their memory. */
+  constructor({ areShared = false } = {}) {
+    this.#shareableBytes = areShared ? mostSharedBytes : 0;
     releaseWhenIdle(this);
   }
 
   release(): void {
-    this.#free.length = 0;
+    for (const slab of this.#free.splice(0)) if (isShared(slab)) this.#shareableBytes += slab.length;
     this.#freeBytes = 0;
   }
 
@@ -38,7 +48,7 @@ export class Slabs implements Reused {
   take(bytes: number): Slab {
     if (bytes < smallestSlab || bytes > slabBytes) return { bytes: Buffer.allocUnsafeSlow(bytes), release: nothing };
     const size = 2 ** Math.ceil(Math.log2(bytes));
-    let slab = this.#reused(size) ?? Buffer.allocUnsafeSlow(size);
+    let slab = this.#reused(size) ?? this.#made(size);
     return {
       bytes: slab.subarray(0, bytes),
       release: () => {
@@ -49,10 +59,21 @@ export class Slabs implements Reused {
   }
 
   #reused(size: number): Buffer | undefined {
-    const found = this.#free.findLastIndex(({ length }) => length === size);
-    if (found < 0) return undefined;
-    this.#freeBytes -= size;
-    return this.#free.splice(found, 1)[0];
+    const fits = this.#free.findLastIndex(({ length }) => length === size);
+    // Where no more can be shared, a larger one that is does as well.
+    const found =
+      fits < 0 && size > this.#shareableBytes
+        ? this.#free.findLastIndex((slab) => slab.length > size && isShared(slab))
+        : fits;
+    const [slab] = found < 0 ? [] : this.#free.splice(found, 1);
+    this.#freeBytes -= slab?.length ?? 0;
+    return slab;
+  }
+
+  #made(size: number): Buffer {
+    if (size > this.#shareableBytes) return Buffer.allocUnsafeSlow(size);
+    this.#shareableBytes -= size;
+    return Buffer.from(new SharedArrayBuffer(size));
   }
 
   #keep(slab: Buffer): void {
@@ -60,7 +81,11 @@ export class Slabs implements Reused {
     this.#free.push(slab);
     this.#freeBytes += slab.length;
     // What was not used for longest makes way.
-    while (this.#freeBytes > mostKeptBytes) this.#freeBytes -= this.#free.shift()?.length ?? 0;
+    while (this.#freeBytes > mostKeptBytes) {
+      const found = this.#free.findIndex((each) => !isShared(each));
+      if (found < 0) return;
+      this.#freeBytes -= this.#free.splice(found, 1)[0]?.length ?? 0;
+    }
   }
 }
 

@@ -1,52 +1,63 @@
-/** Messages of the bus on their way to a thread: their values in one piece of memory. */
+/** Messages of the bus on their way to a thread. */
 import type { BusRecord } from '../schemas/ports/bus.ts';
-import { copyRun, type Memory } from './memory.ts';
+import { copyRun, isShared, type Memory } from './memory.ts';
 
 export interface PackedRecords {
   readonly offsets: readonly number[];
   readonly timestamps: readonly number[];
-  readonly lengths: readonly number[];
   readonly headers: readonly BusRecord['headers'][];
-  readonly values: ArrayBufferLike;
+  readonly values: readonly Uint8Array[];
 }
 
-/** The values are copied; their memory belongs to the thread until it replies, and then back to `memory`. */
-export const packedRecords = (records: readonly BusRecord[], memory: Memory): PackedRecords => {
+export interface Packed {
+  readonly records: PackedRecords;
+  /** Where values were copied to. It belongs to the thread until it replies, and then back to the `Memory`. */
+  readonly copies: readonly ArrayBufferLike[];
+  /** Some values stayed where they are: nothing else may be there until the thread replies. */
+  readonly isInPlace: boolean;
+}
+
+/** Values that threads share stay where they are, if so asked; others are copied into one piece of memory. */
+export const packedRecords = (records: readonly BusRecord[], memory: Memory, inPlace: boolean): Packed => {
   let bytes = 0;
-  for (const { value } of records) bytes += value.length;
-  const values = memory.take(bytes);
-  const whole = new Uint8Array(values);
+  for (const { value } of records) if (!(inPlace && isShared(value))) bytes += value.length;
+  const copies = bytes === 0 ? [] : [memory.take(bytes)];
+  const [copied = new ArrayBuffer(0)] = copies;
+  const whole = new Uint8Array(copied);
   let at = 0;
-  for (const { value } of records) {
-    copyRun(value, 0, value.length, whole, at);
-    at += value.length;
-  }
+  const values = records.map(({ value }) => {
+    const { buffer, byteOffset, length } = value;
+    if (inPlace && isShared(value)) return new Uint8Array(buffer, byteOffset, length);
+    copyRun(value, 0, length, whole, at);
+    at += length;
+    return new Uint8Array(copied, at - length, length);
+  });
   return {
-    offsets: records.map(({ offset }) => offset),
-    timestamps: records.map(({ timestampMs }) => timestampMs),
-    lengths: records.map(({ value }) => value.length),
-    headers: records.map(({ headers }) => headers),
-    values,
+    records: {
+      offsets: records.map(({ offset }) => offset),
+      timestamps: records.map(({ timestampMs }) => timestampMs),
+      headers: records.map(({ headers }) => headers),
+      values,
+    },
+    copies,
+    isInPlace: inPlace && records.some(({ value }) => isShared(value)),
   };
 };
 
-/** The messages, whose values lie in that memory. Keys stay behind. */
+/** The messages. Keys stay behind. */
 export function* unpackedRecords({
   offsets,
   timestamps,
-  lengths,
   headers,
   values,
 }: PackedRecords): Generator<Omit<BusRecord, 'key'>, void, undefined> {
-  let at = 0;
   for (const [index, offset] of offsets.entries()) {
-    const length = lengths[index] ?? 0;
+    const { buffer, byteOffset, length } = values[index] ?? new Uint8Array(0);
     yield {
       offset,
       timestampMs: timestamps[index] ?? 0,
       headers: headers[index] ?? {},
-      value: Buffer.from(values, at, length),
+      value: Buffer.from(buffer, byteOffset, length),
     };
-    at += length;
   }
 }

@@ -13,13 +13,35 @@ export interface WindowPiece {
   readonly bytes: number;
 }
 
+/** A window, as its budget sees it. */
+interface Holder {
+  /** Bytes until some reader needs the piece that is needed last of those that are not in use; -1 without one. */
+  readonly farthest: number;
+  giveFarthest(): void;
+}
+
 /** Bytes that all windows of a process hold together. They hold more only while that much is in use. */
 export class Budget {
   held = 0;
   readonly most: number;
+  readonly holders = new Set<Holder>();
 
   constructor(most: number) {
     this.most = most;
+  }
+
+  /** Where there is too much, what is needed last makes way, whichever window has it. */
+  keep(): void {
+    while (this.held > this.most) {
+      let found: Holder | undefined;
+      let farthest = -1;
+      for (const holder of this.holders) {
+        const own = holder.farthest;
+        if (own > farthest) [found, farthest] = [holder, own];
+      }
+      if (found === undefined) return;
+      found.giveFarthest();
+    }
   }
 }
 
@@ -28,9 +50,13 @@ interface Held<Piece> {
   users: number;
 }
 
+/** Offsets that may lie between two pieces without a message: markers of transactions. */
+const mostGap = 16;
+
 /**
- * Pieces of one partition. One that no reader needs is given back. Where the budget is used up, the oldest make way: a reader that has
- * not come so far leaves the shared reading, reads for itself, and joins again where it has caught up.
+ * Pieces of one partition. One that no reader comes to, piece by piece, is given back: a reader that is far behind reads for itself, those
+ * that are as far behind share what it reads, and it joins the others where it has caught up. Where the budget is used up, what is needed
+ * last makes way.
  */
 export class ReadingWindow<Piece extends WindowPiece> {
   readonly readers = new Set<WindowReader>();
@@ -38,18 +64,11 @@ export class ReadingWindow<Piece extends WindowPiece> {
   readonly #giveBack: (pieces: readonly Piece[]) => void;
   /** By offset; no two have an offset in common. */
   #held: Held<Piece>[] = [];
-  /** Nothing before it is held for others than the reader that brought it. */
-  #floor = 0;
 
   /** `giveBack` takes pieces that are held no longer. */
   constructor(budget: Budget, giveBack: (pieces: readonly Piece[]) => void) {
     this.#budget = budget;
     this.#giveBack = giveBack;
-  }
-
-  /** Where the last piece ends; `undefined` without one. */
-  get next(): number | undefined {
-    return this.#held.at(-1)?.piece.next;
   }
 
   /** The piece that has an offset. */
@@ -58,8 +77,14 @@ export class ReadingWindow<Piece extends WindowPiece> {
     return held !== undefined && offset < held.piece.next ? held.piece : undefined;
   }
 
+  /** Where the next piece behind an offset begins; `Infinity` without one. */
+  nextFrom(offset: number): number {
+    return this.#held[this.#at(offset) + 1]?.piece.first ?? Number.POSITIVE_INFINITY;
+  }
+
   add(piece: Piece): void {
     this.#budget.held += piece.bytes;
+    this.#budget.holders.add(this);
     this.#held.splice(this.#at(piece.first) + 1, 0, { piece, users: 0 });
   }
 
@@ -74,31 +99,66 @@ export class ReadingWindow<Piece extends WindowPiece> {
     if (held !== undefined) held.users--;
   }
 
-  /** Gives back what no reader needs, and what the budget has no room for. */
+  /** Gives back what no reader needs, and has what there is no room for given back. */
   clean(): void {
-    let needed = Number.POSITIVE_INFINITY;
-    for (const { next } of this.readers) if (next >= this.#floor) needed = Math.min(needed, next);
-    const gone: Piece[] = [];
-    const rest: Held<Piece>[] = [];
-    for (const held of this.#held) {
-      const { next, bytes } = held.piece;
-      const makesWay = held.users === 0 && (next <= needed || this.#budget.held > this.#budget.most);
-      if (!makesWay) {
-        rest.push(held);
-        continue;
-      }
-      gone.push(held.piece);
-      this.#floor = Math.max(this.#floor, next);
-      this.#budget.held -= bytes;
-    }
-    this.#held = rest;
+    const distances = this.#distances();
+    this.#give((index) => distances[index] === Number.POSITIVE_INFINITY);
+    this.#budget.keep();
+  }
+
+  get farthest(): number {
+    return this.#distances().reduce(
+      (farthest, distance, index) => (this.#isIdle(index) ? Math.max(farthest, distance) : farthest),
+      -1,
+    );
+  }
+
+  giveFarthest(): void {
+    const { farthest } = this;
+    const last = this.#distances().findLastIndex((distance, index) => distance === farthest && this.#isIdle(index));
+    this.#give((index) => index === last);
+  }
+
+  /** Gives all pieces back, those in use as well. */
+  lost(): void {
+    const gone = this.#held.splice(0).map(({ piece }) => piece);
+    for (const { bytes } of gone) this.#budget.held -= bytes;
+    this.#budget.holders.delete(this);
     if (gone.length > 0) this.#giveBack(gone);
   }
 
-  /** All pieces are gone, those in use as well. They are not given back. */
-  lost(): void {
-    for (const { piece } of this.#held) this.#budget.held -= piece.bytes;
-    this.#held = [];
+  #isIdle(index: number): boolean {
+    return this.#held[index]?.users === 0;
+  }
+
+  /** Of each piece the bytes that lie before it, back to the nearest reader; infinite where none comes to it by what is held. */
+  #distances(): number[] {
+    const positions = Array.from(this.readers, ({ next }) => next).sort((one, other) => one - other);
+    let at = 0;
+    let end = Number.NEGATIVE_INFINITY;
+    let distance = Number.POSITIVE_INFINITY;
+    return this.#held.map(({ piece: { first, next, bytes } }) => {
+      if (first - end > mostGap) distance = Number.POSITIVE_INFINITY;
+      for (; at < positions.length && (positions[at] as number) < next; at++)
+        if ((positions[at] as number) >= first - mostGap) distance = 0;
+      const own = distance;
+      distance += bytes;
+      end = next;
+      return own;
+    });
+  }
+
+  /** Gives back those that are not in use and of which this says so. */
+  #give(isGiven: (index: number) => boolean): void {
+    const gone: Piece[] = [];
+    this.#held = this.#held.filter(({ piece, users }, index) => {
+      if (users > 0 || !isGiven(index)) return true;
+      gone.push(piece);
+      this.#budget.held -= piece.bytes;
+      return false;
+    });
+    if (this.#held.length === 0) this.#budget.holders.delete(this);
+    if (gone.length > 0) this.#giveBack(gone);
   }
 
   /** Index of the last piece that begins at the offset or before it; -1 without one. */

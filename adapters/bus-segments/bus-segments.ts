@@ -91,7 +91,7 @@ class EmbeddedBus implements SegmentsBus {
   readonly #groups = new Map<string, Group>();
   readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #followers = new Set<SegmentsFollower>();
-  readonly #slabs = new Slabs();
+  readonly #slabs = new Slabs({ areShared: true });
   readonly #shared = new WeakMap<PartitionLog, SharedReading>();
   readonly #budget = new Budget(mostHeldBytes);
   #timer: NodeJS.Timeout | undefined;
@@ -372,10 +372,9 @@ class EmbeddedBus implements SegmentsBus {
 
   /** For a group: it reads with the others of the partition. */
   #readerOf(log: PartitionLog, from: number): GroupReader {
-    const slabs = this.#slabs;
-    const shared = this.#shared.get(log) ?? new SharedReading(log, slabs, this.#budget);
+    const shared = this.#shared.get(log) ?? new SharedReading(log, this.#slabs, this.#budget);
     this.#shared.set(log, shared);
-    return new GroupReader(log, from, { slabs, shared });
+    return new GroupReader(log, from, shared);
   }
 
   /** Lost records of the dead-letter topic itself are only logged: they hold bytes that are damaged already. */

@@ -71,6 +71,7 @@ export class OffsetStore {
   readonly #positions = new Map<string, Position>();
   #pending: Pending[] = [];
   #saving: NodeJS.Timeout | undefined;
+  #savingAt = Number.POSITIVE_INFINITY;
   #closed = false;
 
   constructor(path: string) {
@@ -160,19 +161,25 @@ export class OffsetStore {
 
   /**
    * As `save`, with what others save in the next moments: groups that are in step have one sync. Resolves when it is done. Until then the
-   * position is what it was.
+   * position is what it was. It waits for others `withinMs` at most.
    */
-  saveSoon(position: Position): Promise<void> {
+  saveSoon(position: Position, withinMs = togetherMs): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the bus is closed'));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#pending.push({ position, saved: resolve, failed: reject });
-    this.#saving ??= setTimeout(() => this.#savePending(), togetherMs);
+    const at = performance.now() + withinMs;
+    if (at < this.#savingAt) {
+      clearTimeout(this.#saving);
+      this.#savingAt = at;
+      this.#saving = setTimeout(() => this.#savePending(), withinMs);
+    }
     return promise;
   }
 
   #savePending(): void {
     clearTimeout(this.#saving);
     this.#saving = undefined;
+    this.#savingAt = Number.POSITIVE_INFINITY;
     const all = this.#pending.splice(0);
     try {
       if (all.length > 1) this.#database.exec('BEGIN IMMEDIATE');

@@ -9,6 +9,8 @@ import type { GroupReader } from './shared-reading.ts';
 
 const firstBackOffMs = 300;
 const longestBackOffMs = 30_000;
+/** So long an acknowledged range waits to be saved with others. */
+const acknowledgedMs = 20;
 
 /** A member of a group, as a partition consumer sees it. */
 export interface Owner {
@@ -57,6 +59,10 @@ export class PartitionConsumer {
   #mark: { readonly bytes: number; readonly weight: number } | undefined;
   #failures = 0;
   #wake: (() => void) | undefined;
+  /** Where the group stands, while that is not saved: it is saved with the next range that is claimed, or soon. */
+  #acknowledged: number | undefined;
+  #saving: Promise<void> = Promise.resolve();
+  #unsaved: unknown;
 
   constructor(options: PartitionConsumerOptions) {
     this.topic = options.topic;
@@ -67,7 +73,8 @@ export class PartitionConsumer {
     if (this.#position === undefined) options.store.save(this.#at(this.#log.earliest, undefined));
   }
 
-  get #position() {
+  get #position(): Pick<Position, 'committed' | 'claimed'> | undefined {
+    if (this.#acknowledged !== undefined) return { committed: this.#acknowledged, claimed: undefined };
     const { store, group, topic, partition } = this.#options;
     return store.position(group, topic, partition);
   }
@@ -124,6 +131,7 @@ export class PartitionConsumer {
 
   async #revoke({ owner, end }: Tenure): Promise<void> {
     const { group, topic, partition } = this.#options;
+    await this.#settled();
     try {
       if (!this.#abandoned) await owner.events.revoked?.({ topic, partition });
     } catch (error) {
@@ -146,7 +154,9 @@ export class PartitionConsumer {
       // The next owner gets the same range.
       if (this.#owner !== owner) return;
       const { topic, partition } = this;
-      await this.#deliver(owner, { topic, partition, first, last, records });
+      const reader = this.#reader;
+      const keep = reader === undefined ? {} : { keep: () => reader.keep() };
+      await this.#deliver(owner, { topic, partition, first, last, records, ...keep });
       this.#failures = 0;
     } catch (error) {
       await this.#backOff(owner, error as Error, 'a batch failed and comes again');
@@ -158,7 +168,23 @@ export class PartitionConsumer {
   async #deliver(owner: Owner, batch: Batch): Promise<void> {
     await owner.onBatch(batch);
     // Records behind the range that belong to no batch, as those of aborted transactions, were read with it.
-    await this.#save(Math.max(batch.last + 1, this.#reader?.next ?? 0), undefined);
+    this.#acknowledge(Math.max(batch.last + 1, this.#reader?.next ?? 0));
+  }
+
+  /** Goes on at once: the next range is saved before it is delivered, and this with it. */
+  #acknowledge(committed: number): void {
+    this.#acknowledged = committed;
+    this.#saving = this.#options.store.saveSoon(this.#at(committed, undefined), acknowledgedMs).catch((error) => {
+      this.#unsaved = error;
+      this.#wake?.();
+    });
+  }
+
+  /** What was acknowledged is saved, or the group stands where it was saved last. */
+  async #settled(): Promise<void> {
+    await this.#saving;
+    this.#acknowledged = undefined;
+    this.#unsaved = undefined;
   }
 
   #at(committed: number, claimed: number | undefined): Position {
@@ -166,13 +192,15 @@ export class PartitionConsumer {
     return { group, topic, partition, committed, claimed };
   }
 
-  #save(committed: number, claimed: number | undefined): Promise<void> {
-    return this.#options.store.saveSoon(this.#at(committed, claimed));
+  async #save(committed: number, claimed: number | undefined): Promise<void> {
+    await this.#options.store.saveSoon(this.#at(committed, claimed));
+    await this.#settled();
   }
 
   async #backOff(owner: Owner, error: Error, message: string): Promise<void> {
-    // The next attempt reads again, from the range's beginning.
+    // The next attempt reads again, from the range's beginning, as it was saved.
     this.#mark = undefined;
+    await this.#settled();
     const waitMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** this.#failures++);
     const { group, topic, partition } = this.#options;
     const { committed, claimed } = this.#position ?? {};
@@ -189,7 +217,7 @@ export class PartitionConsumer {
     this.#reader ??= this.#options.reader(committed);
     const reader = this.#reader;
     if (reader.next !== committed) this.#mark = undefined;
-    await reader.seek(committed);
+    reader.seek(committed);
     if (claimed === undefined) return await this.#gather(reader, owner);
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
     const again = new Gathered(limits);
@@ -201,7 +229,7 @@ export class PartitionConsumer {
   /** The group continues behind bytes that cannot be read, once they are in the dead letter. */
   async #pass(reader: GroupReader, lost: Lost): Promise<void> {
     await this.#options.bury(lost, this);
-    await reader.seek(lost.to);
+    reader.seek(lost.to);
   }
 
   async #gather(reader: GroupReader, owner: Owner): Promise<BusRecord[] | undefined> {
@@ -244,6 +272,8 @@ export class PartitionConsumer {
 
   /** Waits until a first record is there, until a batch is full, for the deadline or for another owner. */
   async #more(reader: GroupReader, gathered: Gathered, deadline: number): Promise<void> {
+    // What was acknowledged could not be saved: it is delivered again.
+    if (this.#unsaved !== undefined) throw this.#unsaved;
     const idle = deadline === Number.POSITIVE_INFINITY;
     const listener = () => {
       if (reader.next < this.#log.stableEnd && (idle || this.#plenty(gathered))) this.#wake?.();

@@ -7,6 +7,8 @@ import { Gathered, PartitionReader, type ReadableLog } from './reader.ts';
 
 /** A piece has at most so many bytes, unless one record has more. */
 const pieceBytes = 4 * 1024 * 1024;
+/** Places of a partition at which groups read for a while without opening the file for each piece. */
+const mostReaders = 4;
 
 interface Piece extends WindowPiece {
   readonly records: readonly BusRecord[];
@@ -17,11 +19,10 @@ interface Piece extends WindowPiece {
 
 const bytesOf = (records: readonly BusRecord[]): number => records.reduce((sum, record) => sum + bytesIn(record), 0);
 
-/** The next records of a reader, or what it cannot read. */
-const nextPiece = async (reader: PartitionReader): Promise<Piece | undefined> => {
+/** The next records of a reader before an offset, or what it cannot read. */
+const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece | undefined> => {
   const first = reader.next;
-  const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before: Number.POSITIVE_INFINITY };
-  const some = new Gathered(limits);
+  const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
   const lost = await reader.take(some);
   const { records } = some;
   // What was read comes first: the damage behind it is found again.
@@ -32,12 +33,13 @@ const nextPiece = async (reader: PartitionReader): Promise<Piece | undefined> =>
   return { first, next: lost.to, bytes: 0, records: [], lost, release: reader.handOver() };
 };
 
-/** A partition's front, where what one group reads is there for the others. */
+/** A partition, where what one group reads is there for the others that come to it soon. */
 export class SharedReading {
   readonly #log: ReadableLog;
   readonly #slabs: Slabs;
   readonly window: ReadingWindow<Piece>;
-  #front: PartitionReader | undefined;
+  /** Each is where its last piece ended: groups that have fallen behind read elsewhere. The one that was used last comes last. */
+  #readers: PartitionReader[] = [];
   #reading: Promise<void> | undefined;
 
   constructor(log: ReadableLog, slabs: Slabs, budget: Budget) {
@@ -48,60 +50,68 @@ export class SharedReading {
     });
   }
 
-  /**
-   * The piece that has the offset, which is below the stable end; it is in use until `window.leave`. `undefined` where the others have
-   * passed it.
-   */
-  async at(offset: number): Promise<Piece | undefined> {
+  /** The piece that has the offset, which is below the stable end; it is in use until `window.leave`. */
+  async at(offset: number): Promise<Piece> {
     for (;;) {
       const found = this.window.find(offset);
       if (found !== undefined) {
         this.window.use(found);
         return found;
       }
-      if (this.#reading === undefined && this.#isPassed(offset)) return undefined;
-      this.#reading ??= this.#read(offset).finally(() => {
-        this.#reading = undefined;
-      });
-      await this.#reading;
+      // One read at a time, so that pieces do not overlap. What another group cannot read is its own affair.
+      if (this.#reading === undefined) await this.#begin(offset);
+      else await this.#reading;
     }
   }
 
   /** No group reads any more. */
   async close(): Promise<void> {
-    await this.#reading?.catch(() => undefined);
+    this.window.clean();
+    await this.#reading;
     if (this.window.readers.size > 0) return;
     this.window.clean();
-    const front = this.#front;
-    this.#front = undefined;
-    await front?.close();
+    for (const reader of this.#readers.splice(0)) await reader.close();
   }
 
-  /** A group that reads alone is at the front wherever it goes. */
-  #isPassed(offset: number): boolean {
-    return this.window.readers.size > 1 && offset < (this.#front?.next ?? 0);
+  #begin(offset: number): Promise<void> {
+    const reading = this.#read(offset);
+    this.#reading = reading
+      .catch(() => undefined)
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    return reading;
   }
 
   async #read(offset: number): Promise<void> {
-    this.#front ??= new PartitionReader(this.#log, offset, this.#slabs);
-    const front = this.#front;
+    const reader = this.#readerAt(offset);
     try {
-      await front.seek(offset);
-      const piece = await nextPiece(front);
+      await reader.seek(offset);
+      const piece = await nextPiece(reader, this.window.nextFrom(offset));
       if (piece !== undefined) this.window.add(piece);
     } catch (error) {
       // The next one begins anew, wherever this one failed.
-      this.#front = undefined;
-      await front.close().catch(() => undefined);
+      this.#readers = this.#readers.filter((other) => other !== reader);
+      await reader.close().catch(() => undefined);
       throw error;
     }
   }
+
+  /** The reader that has come to the offset, else one that was not used for longest. */
+  #readerAt(offset: number): PartitionReader {
+    const found = this.#readers.findIndex(({ next }) => next === offset);
+    const isNew = found < 0 && this.#readers.length < mostReaders;
+    const [reader = new PartitionReader(this.#log, offset, this.#slabs)] = isNew
+      ? []
+      : this.#readers.splice(Math.max(0, found), 1);
+    this.#readers.push(reader);
+    return reader;
+  }
 }
 
-/** One group's reading of a partition: with the others where it can, for itself where it has fallen behind. */
+/** One group's reading of a partition. Where others read the same, it is read once. */
 export class GroupReader implements WindowReader {
   readonly #log: ReadableLog;
-  readonly #slabs: Slabs;
   readonly #shared: SharedReading;
   #next: number;
   #piece: Piece | undefined;
@@ -109,14 +119,10 @@ export class GroupReader implements WindowReader {
   #at = 0;
   /** Pieces that values may still be read from. */
   #left: Piece[] = [];
-  /** Reads what the others have passed, and its memory that values may still be read from. */
-  #own: PartitionReader | undefined;
-  #ownMemory: (() => void)[] = [];
 
-  constructor(log: ReadableLog, from: number, { slabs, shared }: { slabs: Slabs; shared: SharedReading }) {
+  constructor(log: ReadableLog, from: number, shared: SharedReading) {
     this.#log = log;
     this.#next = from;
-    this.#slabs = slabs;
     this.#shared = shared;
     shared.window.readers.add(this);
   }
@@ -130,21 +136,28 @@ export class GroupReader implements WindowReader {
   release(): void {
     for (const piece of this.#left.splice(0)) this.#shared.window.leave(piece);
     this.#shared.window.clean();
-    for (const release of this.#ownMemory.splice(0)) release();
-    this.#own?.release();
+  }
+
+  /** Keeps the memory of what was taken so far until what it answers is called, also beyond `release`. */
+  keep(): () => void {
+    const { window } = this.#shared;
+    const pieces = this.#piece === undefined ? [...this.#left] : [...this.#left, this.#piece];
+    for (const piece of pieces) window.use(piece);
+    return () => {
+      for (const piece of pieces) window.leave(piece);
+      window.clean();
+    };
   }
 
   /** Goes on from another offset. */
-  async seek(offset: number): Promise<void> {
+  seek(offset: number): void {
     if (offset === this.#next) return;
     this.#leave();
-    await this.#closeOwn();
     this.#next = offset;
   }
 
   async close(): Promise<void> {
     this.#leave();
-    await this.#closeOwn();
     this.release();
     this.#shared.window.readers.delete(this);
     await this.#shared.close();
@@ -159,11 +172,8 @@ export class GroupReader implements WindowReader {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
       const piece = this.#piece ?? (await this.#enter());
-      if (piece?.lost !== undefined) return { ...piece.lost, from: this.#next };
-      if (piece === undefined) {
-        const lost = await this.#takeAlone(into);
-        if (lost !== undefined) return lost;
-      } else if (!this.#takeFrom(piece, into)) return undefined;
+      if (piece.lost !== undefined) return { ...piece.lost, from: this.#next };
+      if (!this.#takeFrom(piece, into)) return undefined;
     }
   }
 
@@ -180,11 +190,9 @@ export class GroupReader implements WindowReader {
     return true;
   }
 
-  /** The shared piece that has the next offset; `undefined` where others have passed it. */
-  async #enter(): Promise<Piece | undefined> {
+  /** The piece that has the next offset. */
+  async #enter(): Promise<Piece> {
     const piece = await this.#shared.at(this.#next);
-    if (piece === undefined) return undefined;
-    await this.#closeOwn();
     this.#piece = piece;
     this.#at = piece.records.findIndex(({ offset }) => offset >= this.#next);
     if (this.#at < 0) this.#at = piece.records.length;
@@ -195,22 +203,5 @@ export class GroupReader implements WindowReader {
   #leave(): void {
     if (this.#piece !== undefined) this.#left.push(this.#piece);
     this.#piece = undefined;
-  }
-
-  async #takeAlone(into: Gathered): Promise<Lost | undefined> {
-    const own = this.#own ?? new PartitionReader(this.#log, this.#next, this.#slabs);
-    this.#own = own;
-    await own.seek(this.#next);
-    const lost = await own.take(into);
-    this.#next = own.next;
-    return lost;
-  }
-
-  async #closeOwn(): Promise<void> {
-    const own = this.#own;
-    this.#own = undefined;
-    if (own === undefined) return;
-    await own.close();
-    this.#ownMemory.push(own.handOver());
   }
 }

@@ -42,6 +42,8 @@ export interface Batch {
   readonly first: number;
   readonly last: number;
   readonly records: readonly BusRecord[];
+  /** Keeps the memory of the values as it is until what it answers is called, also beyond the batch; a bus may know no way to. */
+  keep?(): () => void;
 }
 
 /** Publishing. Producers are idempotent: one `publish` puts each message on the bus once, retries of the driver included. */
