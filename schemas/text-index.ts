@@ -36,6 +36,14 @@ const rarestEnd = (text: string, often: ReadonlyMap<number, number>): number => 
 /** Five bits of each of four characters. */
 const mostBits = 2 ** 20 - 1;
 
+/** What was met in a text in UTF-8, by what `TextIndex.scanBytes` answered of it. */
+export const met = {
+  /** A character beyond ASCII. */
+  wide: (answer: number): boolean => (answer & 1) !== 0,
+  /** Perhaps a backslash: another byte of the same low bits is taken for one. */
+  backslash: (answer: number): boolean => (answer & (1 << 0x5c)) !== 0,
+};
+
 export class TextIndex {
   readonly #fours: Runs = new Map();
   readonly #threes: Runs = new Map();
@@ -62,30 +70,55 @@ export class TextIndex {
     }
   }
 
-  /** Calls `found` with the number of each text that occurs, perhaps several times. */
+  /** Calls `found` with the number of each text that occurs, perhaps several times. Characters are looked at by twos, which takes less time. */
   scan(text: string, found: (id: number) => void): void {
     const filter = this.#filter;
     let bits = 0;
-    for (let at = 0; at < text.length; at++) {
-      bits = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
-      if (((filter[bits >>> 5] as number) & (1 << (bits & 31))) !== 0) this.#look(text, at, found);
+    let at = 0;
+    for (const last = text.length - 1; at < last; at += 2) {
+      const before = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
+      bits = ((before << 5) | (text.charCodeAt(at + 1) & 31)) & mostBits;
+      const isBefore = (filter[before >>> 5] as number) >>> before;
+      const is = (filter[bits >>> 5] as number) >>> bits;
+      if (((isBefore | is) & 1) === 0) continue;
+      if ((isBefore & 1) !== 0) this.#look(text, at, found);
+      if ((is & 1) !== 0) this.#look(text, at + 1, found);
     }
+    if (at === text.length) return;
+    bits = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
+    if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, at, found);
   }
 
   /**
-   * The same of UTF-8, whatever the case of its letters; the texts are in lower case. False where it met a character beyond ASCII, and
-   * looked no further.
+   * The same of UTF-8, whatever the case of its letters, for texts of ASCII in lower case. Answers what was met, as `met` tells.
    */
-  scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number) => void): boolean {
+  scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number) => void): number {
     const filter = this.#filter;
     let bits = 0;
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at] as number;
-      if (byte > 127) return false;
-      bits = ((bits << 5) | (byte & 31)) & mostBits;
-      if (((filter[bits >>> 5] as number) & (1 << (bits & 31))) !== 0) this.#lookIn(bytes, from, at, found);
+    let all = 0;
+    let low = 0;
+    let at = from;
+    for (const last = to - 1; at < last; at += 2) {
+      const one = bytes[at] as number;
+      const other = bytes[at + 1] as number;
+      all |= one | other;
+      low |= (1 << one) | (1 << other);
+      const before = ((bits << 5) | (one & 31)) & mostBits;
+      bits = ((before << 5) | (other & 31)) & mostBits;
+      const isBefore = (filter[before >>> 5] as number) >>> before;
+      const is = (filter[bits >>> 5] as number) >>> bits;
+      if (((isBefore | is) & 1) === 0) continue;
+      if ((isBefore & 1) !== 0) this.#lookIn(bytes, from, at, found);
+      if ((is & 1) !== 0) this.#lookIn(bytes, from, at + 1, found);
     }
-    return true;
+    if (at < to) {
+      const one = bytes[at] as number;
+      all |= one;
+      low |= 1 << one;
+      bits = ((bits << 5) | (one & 31)) & mostBits;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, at, found);
+    }
+    return (low & ~1) | (all >>> 7);
   }
 
   /** Compares the texts of which a run ends here. */

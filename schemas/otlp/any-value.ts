@@ -23,11 +23,9 @@ export const tags = {
   bytes: 0x3a,
 } as const;
 
-/** Text of a run of wire bytes. Half of what a `TextDecoder` costs; like that, it replaces what is not UTF-8. */
+/** Text of a run of wire bytes. Less than half of what a `TextDecoder` costs; like that, it replaces what is not UTF-8. */
 export const textOf = (bytes: Uint8Array, start: number, end: number): string =>
-  bytes instanceof Buffer
-    ? bytes.toString('utf8', start, end)
-    : Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+  Buffer.prototype.utf8Slice.call(bytes, start, end);
 
 /** Base64 of a run of wire bytes. */
 export const base64Of = (bytes: Uint8Array, start: number, end: number): string =>

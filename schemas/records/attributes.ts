@@ -1,5 +1,6 @@
 /** Attributes as they lie on the wire: found by key, decoded when they are asked for. */
-import { letterOf, textOf, textOfValue } from '../otlp/any-value.ts';
+import { isRun } from '../is-run.ts';
+import { letterOf, letters, tags, textOf, textOfValue } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 
 /** Types of values, by the letters of `attribute_types` in the tables. */
@@ -25,12 +26,6 @@ const encodedKey = (key: string): Uint8Array => {
   return encoded;
 };
 
-/** Whether that many bytes from `start` are `wanted`. Keys mostly begin alike, so that the last byte is looked at first. */
-const isRun = (bytes: Uint8Array, start: number, wanted: Uint8Array): boolean => {
-  for (let index = wanted.length - 1; index >= 0; index--) if (bytes[start + index] !== wanted[index]) return false;
-  return true;
-};
-
 /** Where the value of the KeyValue found last lies; `start` is -1 for one without a value. */
 interface Found {
   start: number;
@@ -41,8 +36,30 @@ const found: Found = { start: -1, end: -1 };
 let next = 0;
 const key: Found = { start: 0, end: 0 };
 
+/** Whether a KeyValue lies there as senders write it: the key, the value, nothing else, lengths of one byte each. */
+export const isUsual = (bytes: Uint8Array, at: number, end: number): boolean => {
+  const size = bytes[at + 1] as number;
+  const value = at + size + 4;
+  return (
+    bytes[at] === 0x0a &&
+    size < 128 &&
+    bytes[value - 2] === 0x12 &&
+    (bytes[value - 1] as number) === end - value &&
+    end - value < 128
+  );
+};
+
 /** Reads a KeyValue into `key` and `found`. As in sinks, the last key counts, and the first value. */
 const split = (cursor: WireCursor, end: number): void => {
+  const { bytes, at } = cursor;
+  if (isUsual(bytes, at, end)) {
+    key.start = at + 2;
+    key.end = key.start + (bytes[at + 1] as number);
+    found.start = key.end + 2;
+    found.end = end;
+    cursor.at = end;
+    return;
+  }
   key.start = cursor.at;
   key.end = cursor.at;
   found.start = -1;
@@ -79,16 +96,10 @@ const find = (cursor: WireCursor, tag: number, from: number, to: number, name: s
     const end = cursor.end(to);
     const { at } = cursor;
     next = end;
-    // As senders write it: the key, the value, nothing else, lengths of one byte each. Then another key is stepped over at once.
     const size = bytes[at + 1] as number;
     const value = at + size + 4;
-    const isUsual =
-      bytes[at] === 0x0a &&
-      size < 128 &&
-      bytes[value - 2] === 0x12 &&
-      (bytes[value - 1] as number) === end - value &&
-      end - value < 128;
-    if (isUsual) {
+    // Then another key is stepped over at once.
+    if (isUsual(bytes, at, end)) {
       if (size === wanted.length && isRun(bytes, at + 2, wanted)) {
         found.start = value;
         found.end = end;
@@ -210,8 +221,20 @@ export const attributesAmong = (
   names: NameSet,
   found: (name: string) => void,
 ): void => {
-  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
-    const name = names.at(cursor.bytes, key.start, key.end);
+  const { bytes } = cursor;
+  let at = from;
+  while (at < to) {
+    const start = at + 2;
+    const end = start + (bytes[at + 1] as number);
+    let name: string | undefined;
+    if (bytes[at] === tag && end - start < 128 && isUsual(bytes, start, end)) {
+      name = names.at(bytes, start + 2, start + 2 + (bytes[start + 1] as number));
+      at = end;
+    } else {
+      if (!nextAttribute(cursor, tag, at, to)) return;
+      name = names.at(bytes, key.start, key.end);
+      at = next;
+    }
     if (name !== undefined) found(name);
   }
 };
@@ -228,14 +251,24 @@ export const attributeList = (cursor: WireCursor, tag: number, from: number, to:
 
 /** What looks at attributes as they lie on the wire. Each of its functions answers whether to go on. */
 export interface Glance {
-  name(text: string): boolean;
+  /** A name, in UTF-8; its value follows. */
+  name(bytes: Uint8Array, from: number, to: number): boolean;
   /** A text, in UTF-8. */
   text(bytes: Uint8Array, from: number, to: number): boolean;
-  /** An integer, a number or a boolean, or nothing at all; `read` gives its text. */
-  scalar(read: () => string): boolean;
+  /** An integer, a number or a boolean, or nothing at all, from the cursor's position on. */
+  scalar(cursor: WireCursor, end: number): boolean;
 }
 
-const scalars = ['i', 'd', 'b', 'n'];
+const isScalar = (letter: number): boolean =>
+  letter === letters.integer || letter === letters.double || letter === letters.boolean || letter === letters.empty;
+
+/** Where the text of an AnyValue begins that is a text and nothing else; -1 where it is another. */
+export const plainTextAt = (cursor: WireCursor, start: number, end: number): number => {
+  if (start >= end || cursor.bytes[start] !== tags.string) return -1;
+  cursor.at = start + 1;
+  const length = cursor.varint();
+  return cursor.at + length === end ? cursor.at : -1;
+};
 
 /** Shows a value to a glance. One that is no text and no scalar ends it. */
 export const glanceAtValue = (
@@ -244,29 +277,20 @@ export const glanceAtValue = (
   end: number,
   glance: Omit<Glance, 'name'>,
 ): boolean => {
-  if (start < 0) return glance.scalar(() => '');
-  cursor.at = start;
-  if (start < end && cursor.bytes[start] === 0x0a) {
-    cursor.at++;
-    const length = cursor.varint();
-    return cursor.at + length === end && glance.text(cursor.bytes, cursor.at, end);
+  if (start < end && cursor.bytes[start] === tags.string) {
+    const text = plainTextAt(cursor, start, end);
+    return text >= 0 && glance.text(cursor.bytes, text, end);
   }
-  if (!scalars.includes(String.fromCharCode(letterOf(cursor, end)))) return false;
-  return glance.scalar(() => {
-    cursor.at = start;
-    return textOfValue(cursor, end);
-  });
+  cursor.at = start;
+  if (!isScalar(letterOf(cursor, end))) return false;
+  cursor.at = start;
+  return glance.scalar(cursor, end);
 };
 
-/** Shows all attributes to a glance, in the fields of that tag between two positions; false where it did not go on to the end. */
-export const glanceAtAttributes = (
-  cursor: WireCursor,
-  [tag, from, to]: readonly [number, number, number],
-  glance: Glance,
-): boolean => {
-  for (let at = from; nextAttribute(cursor, tag, at, to); at = next) {
-    if (!glance.name(nameAt(cursor.bytes, key.start, key.end))) return false;
-    if (!glanceAtValue(cursor, found.start, found.end, glance)) return false;
-  }
-  return true;
+/** Shows the attribute that lies from the cursor's position to `end` to a glance. */
+export const glanceAtAttribute = (cursor: WireCursor, end: number, glance: Glance): boolean => {
+  split(cursor, end);
+  const { start } = found;
+  if (!glance.name(cursor.bytes, key.start, key.end)) return false;
+  return glanceAtValue(cursor, start < 0 ? end : start, found.end, glance);
 };

@@ -1,16 +1,30 @@
+import type { ByteTexts } from '../byte-texts.ts';
 import { letterOf, textOfValue } from '../otlp/any-value.ts';
-import { idStart, type WireCursor } from '../protobuf/cursor.ts';
-import { type AttributeType, type Glance, glanceAtAttributes, glanceAtValue } from './attributes.ts';
+import type { WireCursor } from '../protobuf/cursor.ts';
+import { type AttributeType, type Glance, glanceAtAttribute, glanceAtValue, plainTextAt } from './attributes.ts';
+import { LogRows, logRow, logRowWidth } from './log-row.ts';
+import type { Origin, Resource, Scope } from './origin.ts';
 import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 import { severityOf } from './severity.ts';
+
+/** A message of more records has them looked through again for each that reads it: 8 million fit into one. */
+const mostRows = 4_096;
+const noRows = new LogRows(new Uint8Array(0));
+
+/** Reads a time into `low` and `high` of the cursor; false where there is none, which zero says as well. */
+const readTime = (cursor: WireCursor, at: number): boolean => {
+  if (at < 0) return false;
+  cursor.at = at;
+  cursor.fixed64();
+  return (cursor.low | cursor.high) !== 0;
+};
 
 /** A log record. Values are those of the row that lands in `logs`. */
 export class LogRecord extends TracedRecord {
   protected readonly attributesTag = 0x32;
-  #timeLow = 0;
-  #timeHigh = 0;
-  #observedLow = 0;
-  #observedHigh = 0;
+  /** Where the times lie; -1 without one. */
+  #timeAt = -1;
+  #observedAt = -1;
   #severity = 0;
   #textStart = 0;
   #textEnd = 0;
@@ -18,6 +32,28 @@ export class LogRecord extends TracedRecord {
   #nameEnd = 0;
   #bodyStart = 0;
   #bodyEnd = 0;
+  /** Where fields of records of the message lie: of as many as there are, or of the last few thousand that were looked at. */
+  readonly #rows: Int32Array;
+  readonly #mask: number;
+  #finder = noRows;
+
+  /** `count`: records of the message. */
+  constructor(origin: Origin, count: number, resource?: Resource, scope?: Scope) {
+    super(origin, resource, scope);
+    let rows = 1;
+    while (rows < count && rows < mostRows) rows *= 2;
+    this.#rows = new Int32Array(rows * logRowWidth);
+    this.#mask = rows - 1;
+  }
+
+  override enter(origin: Origin, bytes: Uint8Array): void {
+    super.enter(origin, bytes);
+    if (this.#finder.bytes !== bytes) this.#finder = new LogRows(bytes);
+  }
+
+  override check(): void {
+    this.located();
+  }
 
   /** OTLP's number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
   get severityNumber(): number {
@@ -48,112 +84,95 @@ export class LogRecord extends TracedRecord {
     return textOfValue(cursor, this.#bodyEnd);
   }
 
+  /** Calls `found` with the number of each text that its body has, perhaps several times. */
+  bodyAmong(texts: ByteTexts, found: (id: number) => void): void {
+    const cursor = this.located();
+    const text = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
+    const bytes = text < 0 ? Buffer.from(this.body) : cursor.bytes;
+    texts.scan(bytes, Math.max(0, text), text < 0 ? bytes.length : this.#bodyEnd, found);
+  }
+
+  /** Shows the bytes of a body that is text, without decoding them, and says what `look` says; false where it is none. */
+  lookAtBody(look: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
+    const cursor = this.located();
+    const text = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
+    return text >= 0 && look(cursor.bytes, text, this.#bodyEnd);
+  }
+
   get bodyType(): AttributeType {
     const cursor = this.located();
     cursor.at = this.#bodyStart;
     return String.fromCharCode(letterOf(cursor, this.#bodyEnd)) as AttributeType;
   }
 
-  /** Shows its attributes and its body, which has the name `body`, to a glance, without decoding them; false where it did not go on to the end. */
-  glance(glance: Glance & { body(bytes: Uint8Array, from: number, to: number): boolean }): boolean {
-    const cursor = this.located();
-    return (
-      glanceAtAttributes(cursor, [this.attributesTag, this.attributesStart, this.attributesEnd], glance) &&
-      glance.name('body') &&
-      glanceAtValue(cursor, this.#bodyStart, this.#bodyEnd, { text: glance.body, scalar: glance.scalar })
-    );
+  /** Shows its attributes and then its body to a glance, without decoding them; false where it did not go on to the end. */
+  glance(glance: Glance & { readonly body: Omit<Glance, 'name'> }): boolean {
+    const cursor = this.begun();
+    const end = this.recordEnd;
+    let bodyStart = end;
+    let bodyEnd = end;
+    while (cursor.at < end) {
+      const tag = cursor.varint();
+      if (tag === 0x32) {
+        const stop = cursor.end(end);
+        if (!glanceAtAttribute(cursor, stop, glance)) return false;
+        cursor.at = stop;
+      } else if (tag === 0x2a) {
+        bodyEnd = cursor.end(end);
+        bodyStart = cursor.at;
+        cursor.at = bodyEnd;
+      } else cursor.skip(tag, end);
+    }
+    return glanceAtValue(cursor, bodyStart, bodyEnd, glance.body);
   }
 
   /** The record's time, else when it was observed, else when it was received; nanoseconds since the epoch. */
   get timeNs(): bigint {
-    this.located();
-    return (this.#timeLow | this.#timeHigh) === 0 ? this.observedTimeNs : timeNsOf(this.#timeLow, this.#timeHigh);
+    const cursor = this.located();
+    return readTime(cursor, this.#timeAt) ? timeNsOf(cursor.low, cursor.high) : this.observedTimeNs;
   }
 
   /** The same in whole milliseconds; cheap. */
   get timeMs(): number {
-    this.located();
-    if ((this.#timeLow | this.#timeHigh) !== 0) return timeMsOf(this.#timeLow, this.#timeHigh);
-    if ((this.#observedLow | this.#observedHigh) !== 0) return timeMsOf(this.#observedLow, this.#observedHigh);
+    const cursor = this.located();
+    if (readTime(cursor, this.#timeAt) || readTime(cursor, this.#observedAt)) return timeMsOf(cursor.low, cursor.high);
     return Math.trunc(this.receivedAtMs);
   }
 
   /** When it was observed, else when it was received. */
   get observedTimeNs(): bigint {
-    this.located();
-    const isObserved = (this.#observedLow | this.#observedHigh) !== 0;
-    return isObserved ? timeNsOf(this.#observedLow, this.#observedHigh) : receivedNs(this.origin);
+    const cursor = this.located();
+    return readTime(cursor, this.#observedAt) ? timeNsOf(cursor.low, cursor.high) : receivedNs(this.origin);
   }
 
   override copy(): LogRecord {
-    const copy = new LogRecord(this.origin, this.resourceView.copy(), this.scope.copy());
+    const copy = new LogRecord(this.origin, 1, this.resourceView.copy(), this.scope.copy());
     this.lend(copy);
     return copy;
   }
 
+  /** Checks the record as well, the first time. */
   protected override locate(cursor: WireCursor, end: number): void {
-    this.#timeLow = 0;
-    this.#timeHigh = 0;
-    this.#observedLow = 0;
-    this.#observedHigh = 0;
-    this.#severity = 0;
-    this.#textStart = this.#textEnd = 0;
-    this.#nameStart = this.#nameEnd = 0;
-    this.#bodyStart = this.#bodyEnd = end;
-    this.dropped = 0;
-    this.flagBits = 0;
-    this.traceAt = -1;
-    this.spanAt = -1;
-    while (cursor.at < end) {
-      const start = cursor.at;
-      const tag = cursor.varint();
-      switch (tag) {
-        case 0x09:
-          cursor.fixed64();
-          this.#timeLow = cursor.low;
-          this.#timeHigh = cursor.high;
-          break;
-        case 0x10:
-          this.#severity = Math.min(cursor.varint(), 255);
-          break;
-        case 0x1a:
-          this.#textEnd = cursor.end(end);
-          this.#textStart = cursor.at;
-          cursor.at = this.#textEnd;
-          break;
-        case 0x2a:
-          this.#bodyEnd = cursor.end(end);
-          this.#bodyStart = cursor.at;
-          cursor.at = this.#bodyEnd;
-          break;
-        case 0x32:
-          this.passAttribute(cursor, start, end);
-          break;
-        case 0x38:
-          this.dropped = cursor.varint();
-          break;
-        case 0x45:
-          this.flagBits = cursor.fixed32();
-          break;
-        case 0x4a:
-          this.traceAt = idStart(cursor, end, 16);
-          break;
-        case 0x52:
-          this.spanAt = idStart(cursor, end, 8);
-          break;
-        case 0x59:
-          cursor.fixed64();
-          this.#observedLow = cursor.low;
-          this.#observedHigh = cursor.high;
-          break;
-        case 0x62:
-          this.#nameEnd = cursor.end(end);
-          this.#nameStart = cursor.at;
-          cursor.at = this.#nameEnd;
-          break;
-        default:
-          cursor.skip(tag, end);
-      }
+    const rows = this.#rows;
+    const row = (this.ordinal & this.#mask) * logRowWidth;
+    if (rows[row + logRow.filled] !== this.ordinal + 1) {
+      this.#finder.fill(rows, row, cursor.at, end);
+      rows[row + logRow.filled] = this.ordinal + 1;
     }
+    this.#timeAt = rows[row + logRow.time] as number;
+    this.#observedAt = rows[row + logRow.observed] as number;
+    this.#severity = rows[row + logRow.severity] as number;
+    this.#textStart = rows[row + logRow.textStart] as number;
+    this.#textEnd = rows[row + logRow.textEnd] as number;
+    this.#nameStart = rows[row + logRow.nameStart] as number;
+    this.#nameEnd = rows[row + logRow.nameEnd] as number;
+    this.#bodyStart = rows[row + logRow.bodyStart] as number;
+    this.#bodyEnd = rows[row + logRow.bodyEnd] as number;
+    this.attributesStart = rows[row + logRow.attributesStart] as number;
+    this.attributesEnd = rows[row + logRow.attributesEnd] as number;
+    this.dropped = (rows[row + logRow.dropped] as number) >>> 0;
+    this.flagBits = (rows[row + logRow.flags] as number) >>> 0;
+    this.traceAt = rows[row + logRow.trace] as number;
+    this.spanAt = rows[row + logRow.span] as number;
   }
 }

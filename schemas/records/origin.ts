@@ -52,6 +52,7 @@ export class Resource {
   #service: string | undefined;
   #attributes: Map<string, Attribute> | undefined;
   #copy: Resource | undefined;
+  #wire: string | undefined;
 
   moveTo(bytes: Uint8Array, run: Run, schema: Run): void {
     if (this.#cursor.bytes === bytes && this.#run === run && this.#schema === schema) return;
@@ -61,6 +62,14 @@ export class Resource {
     this.#service = undefined;
     this.#attributes = undefined;
     this.#copy = undefined;
+    this.#wire = undefined;
+  }
+
+  /** Its bytes, each as a character: what is the same for two resources tells that they have the same attributes. */
+  get wire(): string {
+    const [start, end] = this.#run;
+    this.#wire ??= Buffer.prototype.latin1Slice.call(this.#cursor.bytes, start, end) as string;
+    return this.#wire;
   }
 
   /** Text of `service.name`, or an empty string. Of several the last on the wire counts, as in the tables. */

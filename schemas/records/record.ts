@@ -86,6 +86,11 @@ export abstract class RecordView {
     this.scope.moveTo(bytes, scope, scopeSchema);
   }
 
+  /** Throws a `PermanentError` for a record that a sink would not land, where the check of its request steps over records. */
+  check(): void {
+    // Most are checked with their request.
+  }
+
   /** The next record. */
   moveTo(start: number, end: number, ordinal: number): void {
     this.#start = start;
@@ -167,6 +172,17 @@ export abstract class RecordView {
     this.attributesEnd = 0;
     this.locate(cursor, this.#end);
     return cursor;
+  }
+
+  /** The cursor, at the record's first byte. */
+  protected begun(): WireCursor {
+    const cursor = this.#cursor;
+    cursor.at = this.#start;
+    return cursor;
+  }
+
+  protected get recordEnd(): number {
+    return this.#end;
   }
 
   /** Steps over an attribute whose tag begins at `start`. */

@@ -25,8 +25,47 @@ const requests: Readonly<Record<Signal, number>> = {
   metrics: messageNumber(schema, 'MetricsRequest'),
   traces: messageNumber(schema, 'TracesRequest'),
 };
+const logs = {
+  record: messageNumber(schema, 'LogRecord'),
+  pair: messageNumber(schema, 'KeyValue'),
+  value: messageNumber(schema, 'AnyValue'),
+};
 
 /** Throws a `PermanentError` for a request that a sink would not land. */
 export const checkRequest = (signal: Signal, body: Uint8Array): void => {
   new WireScanner(schema, body).scan(requests[signal], 0, body.length);
 };
+
+/** The same schema, whose scan steps over log records. */
+const around: WireSchema = {
+  ...schema,
+  actions: schema.actions.map((step) => (step === messageAction + logs.record ? action.bytes : step)),
+};
+
+/** Throws for a request of logs that a sink would not land, whatever its records are: each of those is checked where it is found. */
+export const checkAroundLogs = (body: Uint8Array): void => {
+  new WireScanner(around, body).scan(requests.logs, 0, body.length);
+};
+
+/** Checks log records of a request, and parts of them. */
+export class LogChecks {
+  readonly #scanner: WireScanner;
+
+  constructor(body: Uint8Array) {
+    this.#scanner = new WireScanner(schema, body);
+  }
+
+  record(start: number, end: number): void {
+    this.#scanner.scan(logs.record, start, end);
+  }
+
+  /** An attribute. */
+  pair(start: number, end: number): void {
+    this.#scanner.scan(logs.pair, start, end);
+  }
+
+  /** A body. */
+  value(start: number, end: number): void {
+    this.#scanner.scan(logs.value, start, end);
+  }
+}

@@ -5,12 +5,10 @@ import { firstIndex } from '../first-index.ts';
 import type { BusRecord } from '../ports/bus.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../telemetry-message.ts';
-import type { Signal } from '../telemetry-signals.ts';
 import type { Topic } from '../topic.ts';
 import type { Opened } from './opened.ts';
 import type { Origin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
-import { checkRequest } from './sound.ts';
 import type { Wanted, Wants } from './wants.ts';
 
 /** Where a message was read. */
@@ -51,9 +49,19 @@ interface Member {
   readonly body: Uint8Array;
 }
 
+/** How records of a kind are read. */
+export interface RecordForm<View> {
+  readonly topic: Topic;
+  /** Throws a `PermanentError` for a request that a sink would not land, whatever the view checks. */
+  check(body: Uint8Array): void;
+  groupsOf(body: Uint8Array): Group[];
+  /** A view over a message of so many records. */
+  view(origin: Origin, count: number): View;
+}
+
 /** The members of a message, each decompressed alone and checked. */
 const membersOf = (
-  signal: Signal,
+  check: (body: Uint8Array) => void,
   { headers, value, offset }: BusRecord,
   { topic, partition }: Partition,
 ): Member[] => {
@@ -64,7 +72,7 @@ const membersOf = (
     if (!(length >= 0 && at + length <= value.length))
       throw new PermanentError('bad-headers', `a member of ${length} bytes passes the end of its message`);
     const body = decompress(encoding, value.subarray(at, at + length), room);
-    checkRequest(signal, body);
+    check(body);
     at += length;
     room -= body.length;
     return { origin: { tenantId, projectId, topic, partition, offset, receivedAtMs }, body };
@@ -83,36 +91,58 @@ interface Stretch {
   readonly past: number;
 }
 
+/** Where records of the message lie that is being opened: begin and end of each. What was opened has a copy. */
+const usualPlaces = 16_384;
+let places = new Int32Array(usualPlaces);
+let placed = 0;
+
+const place = (start: number, end: number): void => {
+  if (placed === places.length) {
+    const more = new Int32Array(2 * placed);
+    more.set(places);
+    places = more;
+  }
+  places[placed++] = start;
+  places[placed++] = end;
+};
+
 /** The records of a message: where each lies, found once, and one view that is moved over them. */
 class OpenedRecords<View extends RecordView> implements Opened<View> {
   readonly count: number;
   readonly #view: View | undefined;
   readonly #stretches: Stretch[] = [];
   /** Where the record of an ordinal begins in its member, and where it ends. */
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
+  readonly #places: Int32Array;
   #in: Stretch | undefined;
+  #at = -1;
 
-  constructor(members: readonly Member[], view: (origin: Origin) => View, groupsOf: (body: Uint8Array) => Group[]) {
+  constructor(members: readonly Member[], { groupsOf, view }: RecordForm<View>) {
+    placed = 0;
     for (const member of members) for (const group of groupsOf(member.body)) this.#find(member, group);
-    this.count = this.#starts.length;
+    this.#places = places.slice(0, placed);
+    if (places.length > usualPlaces) places = new Int32Array(usualPlaces);
+    this.count = placed / 2;
     const [first] = members;
-    this.#view = first === undefined ? undefined : view(first.origin);
+    this.#view = first === undefined ? undefined : view(first.origin, this.count);
+    for (let ordinal = 0; ordinal < this.count; ordinal++) this.at(ordinal).check();
   }
 
   at(ordinal: number): View {
     const view = this.#view;
     if (view === undefined || ordinal >= this.count) throw new RangeError(`the message has no record ${ordinal}`);
+    // What it has found of this one stays.
+    if (ordinal === this.#at) return view;
+    this.#at = ordinal;
     const stretch = this.#in;
     if (stretch === undefined || ordinal < stretch.first || ordinal >= stretch.past) this.#enter(view, ordinal);
-    view.moveTo(this.#starts[ordinal] as number, this.#ends[ordinal] as number, ordinal);
+    view.moveTo(this.#places[2 * ordinal] as number, this.#places[2 * ordinal + 1] as number, ordinal);
     return view;
   }
 
   #find(member: Member, group: Group): void {
     const cursor = new WireCursor(member.body);
     const [start, end] = group.records;
-    const first = this.#starts.length;
+    const first = placed / 2;
     cursor.at = start;
     while (cursor.at < end) {
       const tag = cursor.varint();
@@ -121,11 +151,10 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
         continue;
       }
       const stop = cursor.end(end);
-      this.#starts.push(cursor.at);
-      this.#ends.push(stop);
+      place(cursor.at, stop);
       cursor.at = stop;
     }
-    const past = this.#starts.length;
+    const past = placed / 2;
     if (past > first) this.#stretches.push({ member, group, first, past });
   }
 
@@ -142,21 +171,18 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
 
 /** A source of views over OTLP requests. */
 export const telemetrySource = <View extends RecordView & { readonly timeMs: number }>(
-  topic: Topic,
-  signal: Signal,
-  view: (origin: Origin) => View,
-  groupsOf: (body: Uint8Array) => Group[],
+  form: RecordForm<View>,
 ): Source<View> => {
   const known = new WeakMap<BusRecord, Opened<View> | { readonly error: unknown }>();
   const open = (message: BusRecord, from: Partition): Opened<View> | { readonly error: unknown } => {
     try {
-      return new OpenedRecords(membersOf(signal, message, from), view, groupsOf);
+      return new OpenedRecords(membersOf(form.check, message, from), form);
     } catch (error) {
       return { error };
     }
   };
   return {
-    topics: [topic],
+    topics: [form.topic],
     open(message, from) {
       const opened = known.get(message) ?? open(message, from);
       known.set(message, opened);

@@ -1,5 +1,6 @@
 /** Values of derived topics: JSON, each checked by the schema that its topic declares. */
 import type { z } from 'zod';
+import { compiled } from '../compiled.ts';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
 import type { Opened } from './opened.ts';
@@ -16,7 +17,7 @@ export const topicValue = <Value extends z.ZodType>(topic: ValueTopic<Value>, by
   } catch (cause) {
     throw new PermanentError('bad-value', `the value on topic ${topic.name} is not JSON`, { cause });
   }
-  const parsed = topic.value.safeParse(json);
+  const parsed = compiled(topic.value).safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;

@@ -2,7 +2,7 @@
  * What consumers of log records want of them, in a form that is checked for all of them at once: a hundred wants cost little more than
  * one. A record that a consumer does not want costs it nothing.
  */
-import { TextIndex } from '../text-index.ts';
+import { ByteTexts } from '../byte-texts.ts';
 import { NameSet } from './attributes.ts';
 import type { LogRecord } from './log-record.ts';
 import type { Opened } from './opened.ts';
@@ -40,18 +40,24 @@ const add = (to: Map<string, number[]>, keys: readonly string[], want: number): 
 
 /** All wants of a source, checked together. */
 export class WantedRecords {
-  readonly #known: Wants[] = [];
+  /** Those that want names or texts: a severity is read where it is asked for. */
+  readonly #looking: Wants[] = [];
   #ready: ((opened: Opened<LogRecord>) => Marks) | undefined;
   #marks = new WeakMap<Opened<LogRecord>, Marks>();
 
   add(wants: Wants): Wanted<LogRecord> {
-    const number = this.#known.push(wants) - 1;
+    const { severity, attributes = [], body = [] } = wants;
+    const isSevere = severity === undefined ? () => () => false : severeIn(severity);
+    if (attributes.length + body.length === 0) return { of: isSevere };
+    const number = this.#looking.push(wants) - 1;
     this.#ready = undefined;
     this.#marks = new WeakMap();
+    const [word, bit] = [number >>> 5, 1 << (number & 31)];
     return {
       of: (opened) => {
         const { bits, perRecord } = this.#marksOf(opened);
-        return (ordinal) => ((bits[ordinal * perRecord + (number >>> 5)] as number) & (1 << (number & 31))) !== 0;
+        const severe = isSevere(opened);
+        return (ordinal) => ((bits[ordinal * perRecord + word] as number) & bit) !== 0 || severe(ordinal);
       },
     };
   }
@@ -59,26 +65,33 @@ export class WantedRecords {
   #marksOf(opened: Opened<LogRecord>): Marks {
     const known = this.#marks.get(opened);
     if (known !== undefined) return known;
-    this.#ready ??= marking(this.#known);
+    this.#ready ??= marking(this.#looking);
     const made = this.#ready(opened);
     this.#marks.set(opened, made);
     return made;
   }
 }
 
-/** Marks records by all wants, looking through each record once. */
+/** Records of a severity or a higher one, and those that say none that is known. */
+const severeIn =
+  (least: number) =>
+  (opened: Opened<LogRecord>): IsWanted =>
+  (ordinal) => {
+    const severity = severityNumberOf(opened.at(ordinal));
+    return severity === 0 || severity >= least;
+  };
+
+/** Marks records by all wants of names and texts, looking through each record once. */
 const marking = (all: readonly Wants[]): ((opened: Opened<LogRecord>) => Marks) => {
   const perRecord = Math.ceil(all.length / 32);
   const byAttribute = new Map<string, number[]>();
   const byText = new Map<string, number[]>();
-  const bySeverity: { readonly least: number; readonly want: number }[] = [];
-  for (const [want, { severity, attributes = [], body = [] }] of all.entries()) {
-    if (severity !== undefined) bySeverity.push({ least: severity, want });
+  for (const [want, { attributes = [], body = [] }] of all.entries()) {
     add(byAttribute, attributes, want);
     add(byText, body, want);
   }
   const texts = [...byText.values()];
-  const index = new TextIndex(new Map([...byText.keys()].map((text, id) => [text, id])));
+  const index = new ByteTexts(byText.keys());
   let bits = new Int32Array(0);
   let at = 0;
   const mark = (want: number): void => {
@@ -88,9 +101,6 @@ const marking = (all: readonly Wants[]): ((opened: Opened<LogRecord>) => Marks) 
   const markAll = (wants: readonly number[] | undefined): void => {
     if (wants !== undefined) for (let each = 0; each < wants.length; each++) mark(wants[each] as number);
   };
-  const seeSeverity = (severity: number): void => {
-    for (const { least, want } of bySeverity) if (severity === 0 || severity >= least) mark(want);
-  };
   const names = new NameSet(byAttribute.keys());
   const seeName = (name: string): void => markAll(byAttribute.get(name));
   const seeText = (id: number): void => markAll(texts[id]);
@@ -99,9 +109,8 @@ const marking = (all: readonly Wants[]): ((opened: Opened<LogRecord>) => Marks) 
     for (let ordinal = 0; ordinal < opened.count; ordinal++) {
       at = ordinal * perRecord;
       const record = opened.at(ordinal);
-      seeSeverity(severityNumberOf(record));
       if (byAttribute.size > 0) record.attributesAmong(names, seeName);
-      if (texts.length > 0) index.scan(record.body, seeText);
+      if (texts.length > 0) record.bodyAmong(index, seeText);
     }
     return { bits, perRecord };
   };

@@ -1,3 +1,4 @@
+import { isRun } from '../../schemas/is-run.ts';
 import { letters } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Column } from '../native/column.ts';
@@ -6,12 +7,6 @@ import { type DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 
 const serviceName = Buffer.from('service.name', 'utf8');
-
-const isRun = (bytes: Uint8Array, start: number, end: number, wanted: Uint8Array): boolean => {
-  if (end - start !== wanted.length) return false;
-  for (let index = 0; index < wanted.length; index++) if (bytes[start + index] !== wanted[index]) return false;
-  return true;
-};
 
 /** The pair of columns in which a table keeps attributes: the map, and the letters that tell each value's type. */
 export class AttributeWriter {
@@ -222,7 +217,7 @@ const isServiceName = (reader: WireCursor, end: number): boolean => {
       continue;
     }
     const stop = reader.end(end);
-    isNamed = isRun(reader.bytes, reader.at, stop, serviceName);
+    isNamed = stop - reader.at === serviceName.length && isRun(reader.bytes, reader.at, serviceName);
     reader.at = stop;
   }
   return isNamed;

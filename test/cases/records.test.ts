@@ -4,13 +4,16 @@ import test from 'ava';
 import { z } from 'zod';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
+import { checkRequest } from '../../schemas/records/sound.ts';
 import { itemsOf } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
 import { valuesOf } from '../../schemas/records/values.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
+import { propertyRuns } from '../budget.ts';
 import { field, varint } from './proto/load.ts';
+import { seeded } from './random.ts';
 import { logsRequest, messageOf, metricsRequest, receivedAtMs, scannerOf, text, tracesRequest } from './sink-tables.ts';
 
 const from = { topic: 'otlp.logs', partition: 3 };
@@ -34,6 +37,20 @@ test('records of a message are numbered over its members, and say where they lie
     'shop',
     receivedAtMs,
   ]);
+});
+
+test('the bytes of a body that is text are shown, and those of no other', (t) => {
+  const bodies = [{ stringValue: 'né 1' }, { stringValue: '' }, { intValue: '7' }, { bytesValue: Buffer.from('text') }];
+  const logs = logsOf([...bodies.map((body) => ({ body })), {}, said('last')]);
+  const seen: string[] = [];
+  const answers = decoded(messageOf([logs]), (log) =>
+    log.lookAtBody((bytes, start, end) => {
+      seen.push(Buffer.from(bytes.subarray(start, end)).toString());
+      return seen.length > 1;
+    }),
+  );
+  t.deepEqual(seen, ['né 1', '', 'last']);
+  t.deepEqual(answers, [false, true, false, false, false, true]);
 });
 
 test('a message is opened once, however many read it, and its records can be asked for in any order', (t) => {
@@ -183,6 +200,84 @@ test('a message is given as a whole or not at all, and exactly when the sink lan
       t.deepEqual(given, [], name);
     }
   }
+});
+
+/** Values as senders write them and as none does: what lies behind the first field is another one, or nothing that can be read. */
+const oddValues: readonly Buffer[] = [
+  ...['', 'v', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(300)].map((said) => field(1, said)),
+  ...[[], [0x0a], [0x18, 1], [0x18, 0xf7, 0x03], [0x18, ...Array<number>(8).fill(255), 1], [0x10, 1]].map((bytes) =>
+    Buffer.from(bytes),
+  ),
+  ...[
+    [0x18, ...Array<number>(9).fill(255), 1],
+    [0x18, ...Array<number>(9).fill(255), 2],
+  ].map((bytes) => Buffer.from(bytes)),
+  Buffer.of(0x21, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f),
+  field(5, field(1, field(1, 'one'))),
+  field(7, 'bytes'),
+].flatMap((value) => [value, Buffer.concat([value, Buffer.of(0x18, 7)]), Buffer.concat([value, Buffer.of(0x21)])]);
+
+/** An attribute whose value seems to have a length of one byte, and has one of two, which passes its end. */
+const cutPair = Buffer.concat([field(1, 'k'), Buffer.of(0x12, 0x80, 0x0a, 0x7e), Buffer.alloc(126, 'x')]);
+
+/** A record with every field, of which some bytes are then changed. */
+const fullRecord = (value: () => Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.of(0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 17),
+    field(3, 'ERROR'),
+    field(5, value()),
+    field(6, field(1, 'k'), field(2, field(1, 'v'))),
+    field(6, field(1, 'any'), field(2, value())),
+    field(6, field(1, 'n'.repeat(130)), field(2, field(1, 'v'))),
+    Buffer.of(0x38, 3, 0x45, 1, 0, 0, 0),
+    field(9, 'sixteen bytes id'),
+    field(10, '8 bytes.'),
+    Buffer.of(0x59, 8, 7, 6, 5, 4, 3, 2, 1),
+    field(12, 'event'),
+  ]);
+const oneRecord = (...bytes: Uint8Array[]): Uint8Array => field(1, field(2, field(2, ...bytes)));
+const everything = (log: LogRecord): unknown[] => [
+  ...[log.timeNs, log.timeMs, log.observedTimeNs, log.severityNumber, log.severityText, log.body, log.bodyType],
+  ...[log.attributes, log.droppedAttributes, log.flags, log.traceId, log.spanId, log.eventName],
+];
+
+test('changed bytes of a record are refused exactly when the sink refuses them, and else read as among fields that are rare', (t) => {
+  const random = seeded(11);
+  const telling = [0, 1, 2, 8, 16, 127, 128, 129, 255, 0x09, 0x0a, 0x12, 0x18, 0x21, 0x2a, 0x32, 0x45, 0x4a, 0x62];
+  const refused = (body: Uint8Array): boolean => {
+    try {
+      checkRequest('logs', body);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const counts = { refused: 0, read: 0 };
+  for (let round = 0; round < propertyRuns(20_000); round++) {
+    const full = fullRecord(() => oddValues[random(oddValues.length)] as Buffer);
+    const cut = full.subarray(0, random(8) === 0 ? 1 + random(full.length) : undefined);
+    const bytes = random(16) === 0 ? Buffer.concat([cut, field(6, cutPair)]) : cut;
+    for (let changes = random(3); changes > 0; changes--)
+      bytes[random(bytes.length)] = random(2) === 0 ? random(256) : (telling[random(telling.length)] as number);
+    const body = oneRecord(bytes);
+    const hex = bytes.toString('hex');
+    if (refused(body)) {
+      counts.refused++;
+      t.throws(() => logRecords.open(busRecord(messageOf([body])), from), { instanceOf: PermanentError }, hex);
+      continue;
+    }
+    counts.read++;
+    const [read] = decoded(messageOf([body]), everything);
+    const [rare] = decoded(messageOf([oneRecord(bytes, field(31, ''))]), everything);
+    t.deepEqual(read, rare, hex);
+  }
+  t.true(counts.refused > 1_000 && counts.read > 1_000, JSON.stringify(counts));
+});
+
+test('a message of more records than are remembered is read again and again', (t) => {
+  const bodies = Array.from({ length: 10_000 }, (_, at) => said(String(at)));
+  const opened = logRecords.open(busRecord(messageOf([logsOf(bodies)])), from);
+  for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.at(ordinal).body, String(ordinal));
 });
 
 test('severities above 255 and times beyond the last are what lands', (t) => {

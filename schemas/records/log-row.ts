@@ -1,0 +1,214 @@
+/**
+ * Where the fields of a log record lie. One pass over its bytes checks it and finds them, and all that read the message go by what was
+ * found.
+ */
+import { idStart, WireCursor } from '../protobuf/cursor.ts';
+import { isUsual } from './attributes.ts';
+import { LogChecks } from './sound.ts';
+
+/** What stands where in a row; `filled` is whose it is. A time or an id that the record lacks is -1, a text an empty run. */
+export const logRow = {
+  ...{ filled: 0, time: 1, observed: 2, severity: 3, textStart: 4, textEnd: 5, nameStart: 6, nameEnd: 7 },
+  ...{ bodyStart: 8, bodyEnd: 9, attributesStart: 10, attributesEnd: 11, dropped: 12, flags: 13, trace: 14, span: 15 },
+} as const;
+export const logRowWidth = 16;
+
+/** Whether an AnyValue lies there as senders write it: nothing, a short text, a number or a boolean. The text is not looked at. */
+const isUsualValue = (bytes: Uint8Array, start: number, end: number): boolean => {
+  const size = end - start - 2;
+  if (size < 0) return size === -2;
+  const tag = bytes[start];
+  if (tag === 0x0a) return size < 128 && bytes[start + 1] === size;
+  if (tag === 0x21) return size === 7;
+  if ((tag !== 0x18 && tag !== 0x10) || size > 8) return false;
+  for (let at = start + 1; at < end - 1; at++) if ((bytes[at] as number) < 128) return false;
+  return (bytes[end - 1] as number) < 128;
+};
+
+/** The same of a KeyValue: a short key, such a value and nothing else. */
+const isUsualPair = (bytes: Uint8Array, start: number, end: number): boolean =>
+  isUsual(bytes, start, end) && isUsualValue(bytes, start + (bytes[start + 1] as number) + 4, end);
+
+/** Whether a text of 128 bytes or more lies there as an AnyValue, and nothing else. */
+const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
+  const low = bytes[start + 1] as number;
+  const high = bytes[start + 2] as number;
+  return bytes[start] === 0x0a && low > 127 && high < 128 && start + 3 + ((low & 127) | (high << 7)) === end;
+};
+
+const fixed32At = (bytes: Uint8Array, at: number): number =>
+  (bytes[at] as number) |
+  ((bytes[at + 1] as number) << 8) |
+  ((bytes[at + 2] as number) << 16) |
+  ((bytes[at + 3] as number) << 24);
+
+/** Fills rows for the records of one request, and throws a `PermanentError` for a record that a sink would not land. */
+export class LogRows {
+  readonly bytes: Uint8Array;
+  #madeChecks: LogChecks | undefined;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  fill(rows: Int32Array, row: number, start: number, end: number): void {
+    if (this.#fillUsual(rows, row, start, end)) return;
+    this.#checks.record(start, end);
+    fillAny(rows, row, new WireCursor(this.bytes, start), end);
+  }
+
+  /** Of what is rare. */
+  get #checks(): LogChecks {
+    this.#madeChecks ??= new LogChecks(this.bytes);
+    return this.#madeChecks;
+  }
+
+  /**
+   * False where a field is written in a way that is rare: then nothing is said of the record. Its variables are named one by one, as lists
+   * that are taken apart are garbage, 290 bytes a record.
+   */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of opening, where each further call shows in the cost of a record
+  #fillUsual(rows: Int32Array, row: number, start: number, end: number): boolean {
+    const { bytes } = this;
+    let time = -1;
+    let observed = -1;
+    let trace = -1;
+    let span = -1;
+    let severity = 0;
+    let dropped = 0;
+    let flags = 0;
+    let textStart = 0;
+    let textEnd = 0;
+    let nameStart = 0;
+    let nameEnd = 0;
+    let attributesStart = 0;
+    let attributesEnd = 0;
+    let bodyStart = end;
+    let bodyEnd = end;
+    let at = start;
+    while (at < end) {
+      const tag = bytes[at] as number;
+      const value = at + 1;
+      if ((tag & 7) === 2) {
+        let length = bytes[value] as number;
+        let from = value + 1;
+        if (length > 127) {
+          const high = bytes[from++] as number;
+          if (high > 127) return false;
+          length = (length & 127) | (high << 7);
+        }
+        const to = from + length;
+        // Behind the last byte there is no number.
+        if (!(to <= end)) return false;
+        if (tag === 0x32) {
+          if (!isUsualPair(bytes, from, to)) this.#checks.pair(from, to);
+          if (attributesEnd === 0) attributesStart = at;
+          attributesEnd = to;
+        } else if (tag === 0x2a) {
+          if (!(isUsualValue(bytes, from, to) || isLongText(bytes, from, to))) this.#checks.value(from, to);
+          bodyStart = from;
+          bodyEnd = to;
+        } else if (tag === 0x1a) {
+          textStart = from;
+          textEnd = to;
+        } else if (tag === 0x4a && (length === 16 || length === 0)) trace = length === 0 ? -1 : from;
+        else if (tag === 0x52 && (length === 8 || length === 0)) span = length === 0 ? -1 : from;
+        else if (tag === 0x62) {
+          nameStart = from;
+          nameEnd = to;
+        } else return false;
+        at = to;
+      } else if (tag === 0x09 || tag === 0x59) {
+        if (tag === 0x09) time = value;
+        else observed = value;
+        at = value + 8;
+      } else if (tag === 0x10 || tag === 0x38) {
+        const number = bytes[value] as number;
+        if (!(number < 128)) return false;
+        if (tag === 0x10) severity = number;
+        else dropped = number;
+        at = value + 1;
+      } else if (tag === 0x45) {
+        flags = fixed32At(bytes, value);
+        at = value + 4;
+      } else return false;
+    }
+    if (at !== end) return false;
+    rows[row + logRow.time] = time;
+    rows[row + logRow.observed] = observed;
+    rows[row + logRow.severity] = severity;
+    rows[row + logRow.textStart] = textStart;
+    rows[row + logRow.textEnd] = textEnd;
+    rows[row + logRow.nameStart] = nameStart;
+    rows[row + logRow.nameEnd] = nameEnd;
+    rows[row + logRow.bodyStart] = bodyStart;
+    rows[row + logRow.bodyEnd] = bodyEnd;
+    rows[row + logRow.attributesStart] = attributesStart;
+    rows[row + logRow.attributesEnd] = attributesEnd;
+    rows[row + logRow.dropped] = dropped;
+    rows[row + logRow.flags] = flags;
+    rows[row + logRow.trace] = trace;
+    rows[row + logRow.span] = span;
+    return true;
+  }
+}
+
+/** A run whose length was not read yet: where it begins and ends, behind which the cursor is left. */
+const fillRun = (rows: Int32Array, at: number, cursor: WireCursor, end: number): void => {
+  const stop = cursor.end(end);
+  rows[at] = cursor.at;
+  rows[at + 1] = stop;
+  cursor.at = stop;
+};
+
+/** Of a record that was checked, however its fields are written. */
+const fillAny = (rows: Int32Array, row: number, cursor: WireCursor, end: number): void => {
+  rows.fill(0, row + logRow.time, row + logRowWidth);
+  for (const at of [logRow.time, logRow.observed, logRow.trace, logRow.span]) rows[row + at] = -1;
+  rows[row + logRow.bodyStart] = rows[row + logRow.bodyEnd] = end;
+  while (cursor.at < end) {
+    const start = cursor.at;
+    const tag = cursor.varint();
+    switch (tag) {
+      case 0x09:
+        rows[row + logRow.time] = cursor.at;
+        cursor.at += 8;
+        break;
+      case 0x10:
+        rows[row + logRow.severity] = Math.min(cursor.varint(), 255);
+        break;
+      case 0x1a:
+        fillRun(rows, row + logRow.textStart, cursor, end);
+        break;
+      case 0x2a:
+        fillRun(rows, row + logRow.bodyStart, cursor, end);
+        break;
+      case 0x32:
+        cursor.at = cursor.end(end);
+        if (rows[row + logRow.attributesEnd] === 0) rows[row + logRow.attributesStart] = start;
+        rows[row + logRow.attributesEnd] = cursor.at;
+        break;
+      case 0x38:
+        rows[row + logRow.dropped] = cursor.varint();
+        break;
+      case 0x45:
+        rows[row + logRow.flags] = cursor.fixed32();
+        break;
+      case 0x4a:
+        rows[row + logRow.trace] = idStart(cursor, end, 16);
+        break;
+      case 0x52:
+        rows[row + logRow.span] = idStart(cursor, end, 8);
+        break;
+      case 0x59:
+        rows[row + logRow.observed] = cursor.at;
+        cursor.at += 8;
+        break;
+      case 0x62:
+        fillRun(rows, row + logRow.nameStart, cursor, end);
+        break;
+      default:
+        cursor.skip(tag, end);
+    }
+  }
+};
