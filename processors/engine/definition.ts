@@ -20,6 +20,9 @@ export interface StateSize {
   readonly evicted: number;
 }
 
+/** Bytes, or pieces of them in their order: what is large need not be joined first. */
+export type SavedState = Uint8Array | readonly Uint8Array[];
+
 /** What a processor keeps of one tenant in one partition. The engine opens, saves and weighs it, and never looks inside. */
 export interface StateDefinition<State> {
   /** Raised when `open` can no longer read what an older `save` wrote. */
@@ -27,7 +30,7 @@ export interface StateDefinition<State> {
   /** An empty one, or what `save` of this version wrote. It then does what the saved one would have done. */
   open(saved?: Uint8Array): State;
   /** Equal states are saved as equal bytes. */
-  save(state: State): Uint8Array;
+  save(state: State): SavedState;
   /** Asked after every message, so it must be cheap. */
   size(state: State): StateSize;
   /** Makes this version's form of what an older version saved; `undefined` when that is of no use. */

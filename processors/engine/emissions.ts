@@ -1,5 +1,6 @@
 /** Values that steps emitted, packed into messages. */
 import { isUtf8 } from 'node:buffer';
+import { compiled } from '../../schemas/compiled.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
@@ -24,10 +25,26 @@ interface Pack {
 /** A pack to which nothing is added any more: bytes, as the texts of a storm would take twice the memory. */
 interface FullPack extends Pick<Pack, 'topic' | 'tenantId' | 'key'>, Pick<Message, 'value' | 'headers'> {}
 
-const filled = ({ topic, tenantId, key, values, messagesOf }: Pack): FullPack[] => {
-  const json = `[${values.join(',')}]`;
-  const messages = messagesOf?.(JSON.parse(json) as unknown[]) ?? [
-    { value: text.encode(json), headers: { records: String(values.length) } },
+const opening = '['.charCodeAt(0);
+const comma = ','.charCodeAt(0);
+const closing = ']'.charCodeAt(0);
+
+/** JSON of an array of values. Each is written where it lies: the text of all would be made only to be copied. */
+const arrayOf = ({ values, bytes }: Pack): Uint8Array => {
+  const array = Buffer.allocUnsafeSlow(bytes + 1);
+  let at = 0;
+  for (const json of values) {
+    array[at] = at === 0 ? opening : comma;
+    at += 1 + array.write(json, at + 1);
+  }
+  array[at] = closing;
+  return new Uint8Array(array.buffer, 0, at + 1);
+};
+
+const filled = (pack: Pack): FullPack[] => {
+  const { topic, tenantId, key, values, messagesOf } = pack;
+  const messages = messagesOf?.(JSON.parse(`[${values.join(',')}]`) as unknown[]) ?? [
+    { value: arrayOf(pack), headers: { records: String(values.length) } },
   ];
   return messages.map((message) => ({ topic, tenantId, key, ...message }));
 };
@@ -45,12 +62,12 @@ export interface Emitted {
   readonly key: string;
   readonly json: string;
   readonly bytes: number;
-  readonly messagesOf?: DerivedTopic['messagesOf'];
+  readonly messagesOf: DerivedTopic['messagesOf'];
 }
 
 /** Readies a value. Throws when the topic's schema refuses it, when it is another tenant's, or when it is larger than a message. */
 export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown): Emitted => {
-  const checked = topic.item.parse(value);
+  const checked = compiled(topic.item).parse(value);
   const owner = topic.tenantOf(checked);
   if (owner !== tenantId)
     throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
@@ -58,8 +75,7 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
   const bytes = Buffer.byteLength(json) + 1;
   const most = topic.maxMessageBytes - headerBytes;
   if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
-  const { name, messagesOf } = topic;
-  return { topic: name, tenantId, key: topic.keyOf(checked), json, bytes, ...(messagesOf && { messagesOf }) };
+  return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes, messagesOf: topic.messagesOf };
 };
 
 /** A message as it lies in a snapshot, until it is certain that it was published. A value that is no text is in base64, which is then said. */
@@ -90,6 +106,8 @@ export class Emissions {
   readonly #packs = new Map<string, Pack>();
   readonly #buckets: number;
   #full: FullPack[] = [];
+  /** Most values follow one of their own kind. */
+  #latest: Pack | undefined;
 
   /** `buckets`: over how many message keys the values of a tenant are spread. */
   constructor(buckets: number) {
@@ -114,6 +132,7 @@ export class Emissions {
     const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
     this.#full = [];
     this.#packs.clear();
+    this.#latest = undefined;
     if (packs.length >= partsPerTick) throw new Error(`${packs.length} messages are more than a batch may emit`);
     return packs.map(({ topic, tenantId, key, value, headers }, part) => ({
       topic,
@@ -130,11 +149,16 @@ export class Emissions {
 
   #packOf({ topic, tenantId, key, messagesOf }: Emitted): Pack {
     const bucket = key === '' || this.#buckets === 1 ? '' : `/${partitionOf(key, this.#buckets)}`;
+    const latest = this.#latest;
+    if (bucket === '' && latest?.key === tenantId && latest.tenantId === tenantId && latest.topic === topic)
+      return latest;
     const place = `${topic}\n${tenantId}${bucket}`;
-    const known = this.#packs.get(place);
-    if (known !== undefined) return known;
-    const pack: Pack = { topic, tenantId, messagesOf, key: tenantId + bucket, values: [], bytes: 0 };
+    const pack = this.#packs.get(place) ?? {
+      ...{ topic, tenantId, messagesOf, key: tenantId + bucket },
+      ...{ values: [], bytes: 0 },
+    };
     this.#packs.set(place, pack);
+    this.#latest = pack;
     return pack;
   }
 }

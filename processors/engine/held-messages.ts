@@ -3,11 +3,15 @@ import { type Memory, movable } from '../../runtime/memory.ts';
 import { packedRecords } from '../../runtime/packed-records.ts';
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { firstIndex } from '../../schemas/first-index.ts';
-import { type BusRecord, bytesIn } from '../../schemas/ports/bus.ts';
+import { type Batch, type BusRecord, bytesIn } from '../../schemas/ports/bus.ts';
 import type { Piece, Run } from './task-messages.ts';
 
 interface Held extends WindowPiece {
   readonly sent: Piece;
+  /** Memory of its own that goes with it. */
+  readonly copies: readonly ArrayBufferLike[];
+  /** Nobody reads it any more. */
+  release(): void;
 }
 
 /** What a call is to say, and what is to be done once it was answered. */
@@ -31,7 +35,7 @@ export class HeldMessages {
     this.#memory = memory;
     this.#window = new ReadingWindow<Held>(budget, (gone) => {
       const give = (): void => {
-        for (const { sent } of gone) memory.give(sent.records.values);
+        for (const { release } of gone) release();
       };
       // A thread that died has nothing any longer.
       forget(gone.map(({ sent }) => sent.number)).then(give, give);
@@ -43,16 +47,16 @@ export class HeldMessages {
     return this.#window.readers;
   }
 
-  /** Says where the thread has these messages, which ascend, and brings those that it lacks. */
-  send(records: readonly BusRecord[]): Sent {
+  /** Says where the thread has these messages, which ascend, and brings those that it lacks: copied, unless their memory can be kept. */
+  send(records: readonly BusRecord[], keep?: Batch['keep']): Sent {
     const used: Held[] = [];
     const runs: Run[] = [];
-    const pieces: Piece[] = [];
+    const brought: Held[] = [];
     for (let at = 0; at < records.length; ) {
       const known = this.#find((records[at] as BusRecord).offset);
       const end = known === undefined ? this.#lacking(records, at) : at;
-      const held = known?.held ?? this.#hold(records.slice(at, end));
-      if (known === undefined) pieces.push(held.sent);
+      const held = known?.held ?? this.#hold(records.slice(at, end), keep);
+      if (known === undefined) brought.push(held);
       const { number, records: packed } = held.sent;
       const from = known?.index ?? 0;
       let to = from;
@@ -63,8 +67,8 @@ export class HeldMessages {
     }
     return {
       runs,
-      pieces,
-      moved: movable(pieces.map((piece) => piece.records.values)),
+      pieces: brought.map(({ sent }) => sent),
+      moved: movable(brought.flatMap(({ copies }) => copies)),
       settled: () => {
         for (const held of used) this.#window.leave(held);
         this.clean();
@@ -97,13 +101,18 @@ export class HeldMessages {
     return at;
   }
 
-  #hold(messages: readonly BusRecord[]): Held {
-    const records = packedRecords(messages, this.#memory);
+  #hold(messages: readonly BusRecord[], keep: Batch['keep']): Held {
+    const { records, copies, isInPlace } = packedRecords(messages, this.#memory, keep !== undefined);
+    const letGo = isInPlace ? keep?.() : undefined;
+    const release = (): void => {
+      for (const piece of copies) this.#memory.give(piece);
+      letGo?.();
+    };
     let bytes = 0;
     for (const message of messages) bytes += bytesIn(message);
     const first = records.offsets[0] ?? 0;
     const next = (records.offsets.at(-1) ?? 0) + 1;
-    const held = { sent: { number: ++HeldMessages.#lastNumber, records }, first, next, bytes };
+    const held = { sent: { number: ++HeldMessages.#lastNumber, records }, copies, release, first, next, bytes };
     this.#window.add(held);
     return held;
   }

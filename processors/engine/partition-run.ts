@@ -23,10 +23,17 @@ interface Running {
   readonly task: TaskHandle;
   number: number;
   savedAtMs: number;
+  /** Until then no other snapshot is saved that can wait, by `performance.now()`. */
+  restsUntilMs: number;
   /** Messages since the last snapshot, and whether anything has changed. */
   messages: number;
   isChanged: boolean;
 }
+
+/** After a snapshot so many times the CPU time that it took pass before another that can wait: 5 % of the thread at most. */
+const restFactor = 20;
+/** One that took less is no matter: ticks come once a second. */
+const leastRestedMs = 20;
 
 /** Of a tenant that took too much. */
 const limitMs = 60_000;
@@ -85,12 +92,19 @@ export class PartitionRun {
 
   /** Runs what time has made due, if the partition is idle. */
   tick(): Promise<void> {
-    if (this.#isClaimed || (this.holding?.nextTickMs ?? 0) > this.#shared.runtime.clock.now()) return Promise.resolve();
+    if (!this.#mayTick()) return Promise.resolve();
     return this.#inTurn(async () => {
-      if (this.#isClaimed || this.#isRevoked || !(await this.#isIdle())) return;
+      // Another tick may have been under way.
+      if (!this.#mayTick() || this.#isRevoked || !(await this.#isIdle())) return;
       this.#shared.runtime.configuration.check(this.#shared.processor);
       await this.#guarded(() => this.#tick());
     });
+  }
+
+  /** Each tick saves what it emits before that is published, so it waits for the rest after a snapshot. */
+  #mayTick(): boolean {
+    if (this.#isClaimed || performance.now() < (this.#running?.restsUntilMs ?? 0)) return false;
+    return (this.holding?.nextTickMs ?? 0) <= this.#shared.runtime.clock.now();
   }
 
   /** Saves what has changed, and forgets the task. */
@@ -154,14 +168,15 @@ export class PartitionRun {
       ...{ committed: this.#committed, buckets, precautions: this.#precautions },
     });
     this.#precautions.length = 0;
-    this.#running = { task, number, savedAtMs: runtime.clock.now(), messages: 0, isChanged: false };
+    this.#running = { task, number, ...this.#justSaved(task) };
     return this.#running;
   }
 
-  async #process({ records, last }: Batch): Promise<void> {
+  async #process(batch: Batch): Promise<void> {
+    const { records, last } = batch;
     const { runtime } = this.#shared;
     const running = await this.#loaded();
-    this.#stepped ??= { last, answer: await running.task.batch(records, last) };
+    this.#stepped ??= { last, answer: await running.task.batch(batch) };
     const stepped = this.#stepped;
     if (stepped.last !== last) throw new Error(`a range up to ${last} came while one up to ${stepped.last} was open`);
     const { answer } = stepped;
@@ -200,13 +215,20 @@ export class PartitionRun {
     return limited;
   }
 
-  #isSnapshotDue({ savedAtMs, messages }: Running): boolean {
+  #isSnapshotDue({ savedAtMs, restsUntilMs, messages }: Running): boolean {
     const { clock, pace } = this.#shared.runtime;
-    return clock.now() - savedAtMs >= pace.snapshotMs || messages >= pace.snapshotMessages;
+    if (clock.now() - savedAtMs >= pace.snapshotMs) return true;
+    return messages >= pace.snapshotMessages && performance.now() >= restsUntilMs;
+  }
+
+  #justSaved({ snapshotMs }: TaskHandle): Omit<Running, 'task' | 'number'> {
+    const { clock, pace } = this.#shared.runtime;
+    const restMs = snapshotMs < leastRestedMs ? 0 : Math.min(pace.snapshotMs, restFactor * snapshotMs);
+    return { savedAtMs: clock.now(), restsUntilMs: performance.now() + restMs, messages: 0, isChanged: false };
   }
 
   async #save(running: Running): Promise<void> {
-    const { states, metrics, clock } = this.#shared.runtime;
+    const { states, metrics } = this.#shared.runtime;
     const { processor } = this.#origin;
     const count = (outcome: string) => metrics.add('oiq_processor_snapshots_total', 1, { processor, outcome });
     const bytes = await running.task.snapshot();
@@ -217,9 +239,7 @@ export class PartitionRun {
       throw error;
     }
     count('saved');
-    running.savedAtMs = clock.now();
-    running.messages = 0;
-    running.isChanged = false;
+    Object.assign(running, this.#justSaved(running.task));
   }
 
   /** Whether nothing waits in the partition: time by the wall must not overtake messages. */

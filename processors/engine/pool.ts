@@ -5,7 +5,7 @@ import { every } from '../../runtime/every.ts';
 import { Memory } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
-import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
+import type { Batch, BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';
 import { HeldMessages } from './held-messages.ts';
 import { type Doing, Progress } from './progress.ts';
@@ -50,15 +50,20 @@ export interface TaskPlace {
   readonly buckets: number;
 }
 
+/** Messages up to an offset. */
+type Fed = Pick<Batch, 'records' | 'last' | 'keep'>;
+
 /** A task in a thread. Calls are answered in their order. Where one rejects, it is with a `TaskLostError`, and so do all later ones. */
 export interface TaskHandle {
   readonly isEmptied: boolean;
   /** What the last tick emitted, and what may not be published. */
   readonly outbox: readonly Message[];
   readonly holding: Holding;
+  /** CPU time of the thread that the last snapshot took. */
+  readonly snapshotMs: number;
   /** Of the thread, among all tasks in it. */
   readonly shares: Shares;
-  batch(records: readonly BusRecord[], last: number): Promise<Answer>;
+  batch(batch: Fed): Promise<Answer>;
   replay(records: readonly BusRecord[], last: number): Promise<void>;
   tick(clockMs: number): Promise<Answer | undefined>;
   published(): Promise<void>;
@@ -81,8 +86,11 @@ export interface TaskPoolOptions {
 }
 
 const mostThreads = 4;
-/** A tenant's state is bounded before; this ends a step that never stops allocating, and not the process. */
-const resourceLimits = { maxOldGenerationSizeMb: 2_048 } as const;
+/**
+ * A tenant's state is bounded before; this ends a step that never stops allocating, and not the process. What steps make is garbage soon:
+ * V8 would let 64 MiB of it gather, and have as much free.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 2_048, maxYoungGenerationSizeMb: 48 } as const;
 const checkMs = 1_000;
 
 interface Watched {
@@ -161,10 +169,11 @@ export class TaskPool {
         });
       if (reply.failure !== undefined) throw new TaskLostError(`processor ${processor} failed: ${reply.failure}`);
       if (reply.holding !== undefined) handle.holding = reply.holding;
+      if (reply.snapshotMs !== undefined) handle.snapshotMs = reply.snapshotMs;
       return reply;
     };
-    const feed = async (kind: 'batch' | 'replay', batch: readonly BusRecord[], last: number): Promise<TaskReply> => {
-      const { runs, pieces, moved, settled } = messages.send(batch);
+    const feed = async (kind: 'batch' | 'replay', { records, last, keep }: Fed): Promise<TaskReply> => {
+      const { runs, pieces, moved, settled } = messages.send(records, keep);
       return await ask({ kind, runs, last }, pieces, moved).finally(settled);
     };
     const reader: WindowReader = {
@@ -174,9 +183,10 @@ export class TaskPool {
     };
     const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
     const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
-      ...{ isEmptied: false, outbox: [], holding: none, shares: this.#watched.get(thread)?.shares ?? new Shares() },
-      batch: async (records, last) => (await feed('batch', records, last)).answer as Answer,
-      replay: async (records, last) => void (await feed('replay', records, last)),
+      ...{ isEmptied: false, outbox: [], holding: none, snapshotMs: 0 },
+      shares: this.#watched.get(thread)?.shares ?? new Shares(),
+      batch: async (batch) => (await feed('batch', batch)).answer as Answer,
+      replay: async (records, last) => void (await feed('replay', { records, last })),
       tick: async (clockMs) => (await ask({ kind: 'tick', clockMs })).answer,
       published: async () => void (await ask({ kind: 'published' })),
       snapshot: async () => (await ask({ kind: 'snapshot' })).saved as Uint8Array,

@@ -10,7 +10,7 @@ import type { TaskPool } from './pool.ts';
 export interface Pace {
   /** A snapshot is saved once so much time has passed since the last one … Default 30,000. */
   readonly snapshotMs: number;
-  /** … or so many messages. Default 50,000. */
+  /** … or so many messages, unless the last one took so long that another would take more than 5 % of the thread. Default 50,000. */
   readonly snapshotMessages: number;
   /** How often it is looked whether time has made something due. Default 1,000. */
   readonly tickMs: number;

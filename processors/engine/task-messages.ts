@@ -73,6 +73,8 @@ export interface TaskReply {
   readonly answer?: Answer | undefined;
   /** Of `snapshot`. */
   readonly saved?: Uint8Array;
+  /** CPU time that it took. */
+  readonly snapshotMs?: number;
   /** Of `open`. */
   readonly outbox?: readonly Message[];
   readonly isEmptied?: boolean;

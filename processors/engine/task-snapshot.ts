@@ -1,20 +1,21 @@
 /** How a task's snapshot lies in bytes: its length, JSON of all but states and emitted values, the states, and the values. */
 import type { Message } from '../../schemas/ports/bus.ts';
+import type { SavedState } from './definition.ts';
 import type { SavedMessage } from './emissions.ts';
 import type { Limit } from './tenant.ts';
 import type { Timer } from './timers.ts';
 
-export interface SavedTenant {
+export interface SavedTenant<State = Uint8Array> {
   readonly id: string;
   readonly latestMs: number;
   readonly watermarkMs: number;
   readonly seenMs: number;
   readonly limit: Limit | undefined;
   readonly timers: readonly Timer[];
-  readonly state: Uint8Array;
+  readonly state: State;
 }
 
-export interface SavedTask {
+export interface SavedTask<State = Uint8Array> {
   readonly stateVersion: number;
   readonly emitter: string;
   readonly nextOffset: number;
@@ -26,7 +27,7 @@ export interface SavedTask {
   readonly outbox: readonly Message[];
   /** The last position that was taken of each emitter whose topic is read. */
   readonly positions: readonly (readonly [emitter: string, offset: number, part: number])[];
-  readonly tenants: readonly SavedTenant[];
+  readonly tenants: readonly SavedTenant<State>[];
 }
 
 const format = 2;
@@ -56,7 +57,11 @@ interface Head extends Omit<SavedTask, 'outbox' | 'tenants' | 'clockMs'> {
   readonly tenants: readonly TenantTuple[];
 }
 
-export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Uint8Array => {
+export const piecesOf = (state: SavedState): readonly Uint8Array[] => (state instanceof Uint8Array ? [state] : state);
+
+export const savedBytes = (state: SavedState): number => piecesOf(state).reduce((sum, { length }) => sum + length, 0);
+
+export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask<SavedState>): Uint8Array => {
   const head: Head = {
     format,
     ...task,
@@ -69,11 +74,11 @@ export const encodeTask = ({ outbox, tenants, clockMs, ...task }: SavedTask): Ui
       finite(seenMs),
       limit ?? null,
       timers.map(({ kind, dueMs, key }) => [kind === 'clock' ? 0 : 1, dueMs, key]),
-      state.length,
+      savedBytes(state),
     ]),
   };
   const json = Buffer.from(JSON.stringify(head));
-  const parts = [...tenants.map(({ state }) => state), ...outbox.map(({ value }) => value)];
+  const parts = [...tenants.flatMap(({ state }) => piecesOf(state)), ...outbox.map(({ value }) => value)];
   // Memory of its own, so that it can be moved to another thread.
   const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
   bytes.writeUInt32LE(json.length);

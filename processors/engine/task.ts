@@ -15,6 +15,7 @@ import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
 import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
 import { Timers } from './timers.ts';
 import { endless, type Turn } from './turn.ts';
+import type { Reader } from './turns.ts';
 
 export interface TaskOptions {
   readonly topic: string;
@@ -60,9 +61,10 @@ interface UnderWay {
 /** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
 const mostTimers = 10_000;
 
-export class Task {
+export class Task implements Reader {
   /** The states of the snapshot could not be read: they are empty. */
   readonly isEmptied: boolean = false;
+  readonly partition: string;
   readonly #processor: Processor;
   readonly #options: TaskOptions;
   readonly #group: string;
@@ -85,9 +87,12 @@ export class Task {
   #checkMs = Number.NEGATIVE_INFINITY;
   #range: Range | undefined;
   #underWay: UnderWay | undefined;
+  /** Messages that it began, and items of those that it ended. */
+  #passed = 0;
 
   /** `saved` is what `snapshot` answered; throws when it cannot be read. Without one the task begins at offset 0, with nothing. */
   constructor(processor: Processor, options: TaskOptions, saved?: Uint8Array) {
+    this.partition = `${options.topic}/${options.partition}`;
     this.#processor = processor;
     this.#options = options;
     this.#group = consumerGroup('processors', processor.name);
@@ -173,6 +178,22 @@ export class Task {
   /** Forgets the outbox. */
   published(): void {
     this.#outbox = [];
+  }
+
+  get at(): number {
+    const next = this.#underWay?.message ?? this.#range?.messages[this.#range.at];
+    return Math.max(next?.offset ?? 0, this.#nextOffset);
+  }
+
+  get span(): number {
+    if (this.#range === undefined) return 0;
+    const { messages, last } = this.#range;
+    return last + 1 - (messages[0]?.offset ?? last);
+  }
+
+  /** A message is one as well: some are passed by. */
+  get items(): number {
+    return this.#passed + (this.#underWay?.stepping.items ?? 0);
   }
 
   get holding(): Holding {
@@ -305,6 +326,7 @@ export class Task {
 
   /** Begins a message. It is under way if its items are to be stepped. */
   #begin(message: BusRecord, range: Range): void {
+    this.#passed++;
     this.#options.watch?.message(message.offset);
     this.#clockMs = Math.max(this.#clockMs, message.timestampMs);
     const tenant = this.#admitted(message, range);
@@ -379,6 +401,7 @@ export class Task {
     this.#underWay = undefined;
     const { items, ms, latestMs, poison, failure, isAllPoison } = stepping;
     this.#report.items += items;
+    this.#passed += items;
     tenant.latestMs = Math.max(tenant.latestMs, latestMs);
     if (poison.length > 0) this.#poisoned(tenant, message, failure, isAllPoison ? undefined : encodeOrdinals(poison));
     this.#ended(tenant, { ms, poison: poison.length > 0 ? 1 : 0, evicted });

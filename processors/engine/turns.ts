@@ -1,75 +1,137 @@
-/** Tasks of one thread take turns: a slow one holds up no other. */
+/** Tasks of one thread take turns: a slow one holds up no other, and those that read the same partition stay together. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { threadMs } from '../../runtime/thread-time.ts';
 import { TimedTurn, type Turn } from './turn.ts';
 
 /** Of one task, before others have theirs. */
 const turnMs = 5;
 
+/** A task, as the others that read its partition see it. */
+export interface Reader {
+  /** The same for all that read a partition. */
+  readonly partition: string;
+  /** Offset of the message that it steps, or of its next one. */
+  readonly at: number;
+  /** How many offsets the range in its hands has. */
+  readonly span: number;
+  /** Items that it ever stepped. */
+  readonly items: number;
+}
+
+/** Others wait for one that takes less than this for an item: together they keep up with 40,000 a second. */
+const mostItemMs = 0.025;
+/** They wait for one that is at most so many ranges behind, each as long as the one in its hands. */
+const mostRanges = 4;
+
 interface Waiting {
   readonly task: number;
+  readonly reader: Reader | undefined;
   /** Works until the turn is over; answers once all is done. */
   go(turn: Turn): void;
 }
 
+/** What a task took. */
+interface Taken {
+  /** Time of its turns, also of those that it gave away. */
+  ms: number;
+  /** CPU time and items of the turns that it had lately. */
+  lateMs: number;
+  lateItems: number;
+}
+
+/** One that goes, and the task whose turn it is. */
+interface Next {
+  readonly going: Waiting;
+  readonly giver: number;
+}
+
+/** The one that waits longest of several. */
+const leastOf = (waiting: readonly Waiting[], of: (each: Waiting) => number): Waiting | undefined => {
+  let found: Waiting | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const each of waiting) {
+    const own = of(each);
+    if (own >= least) continue;
+    found = each;
+    least = own;
+  }
+  return found;
+};
+
 /**
- * The task that has had the least time goes first. One that was idle does not save its time up: it begins with the time of the one that
- * goes next.
+ * It is the turn of the task that has had the least time. One that was idle does not save its time up: it begins with the time of the one
+ * that goes next. It gives its turn away to the one that is farthest behind it in its partition, unless that is slow or far away: what
+ * tasks are apart is read, sent and opened more than once.
  */
 export class Turns {
-  readonly #spentMs = new Map<number, number>();
+  readonly #taken = new Map<number, Taken>();
   #waiting: Waiting[] = [];
   #isRunning = false;
-  /** Time that the task had which went last. */
+  /** Time that the task had whose turn was last. */
   #floorMs = 0;
 
   /** Calls `work`, turn by turn, until it answers. Rejects with what it throws. */
-  take<Result>(task: number, work: (turn: Turn) => Result | undefined): Promise<Result> {
-    this.#spentMs.set(task, Math.max(this.#floorMs, this.#spentMs.get(task) ?? 0));
+  take<Result>(task: number, work: (turn: Turn) => Result | undefined, reader?: Reader): Promise<Result> {
+    const taken = this.#taken.get(task);
+    if (taken === undefined) this.#taken.set(task, { ms: this.#floorMs, lateMs: 0, lateItems: 0 });
+    else taken.ms = Math.max(this.#floorMs, taken.ms);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const go = (turn: Turn): void => {
       try {
         const result = work(turn);
-        if (result === undefined) this.#waiting.push({ task, go });
+        if (result === undefined) this.#waiting.push({ task, reader, go });
         else resolve(result);
       } catch (error) {
         reject(error);
       }
     };
-    this.#waiting.push({ task, go });
+    this.#waiting.push({ task, reader, go });
     if (!this.#isRunning) void this.#run();
     return promise;
   }
 
   /** The task is gone. */
   forget(task: number): void {
-    this.#spentMs.delete(task);
+    this.#taken.delete(task);
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const began = performance.now();
-      next.go(new TimedTurn(turnMs));
-      const spentMs = this.#spentMs.get(next.task);
-      if (spentMs !== undefined) this.#spentMs.set(next.task, spentMs + performance.now() - began);
+      this.#go(next);
       // Replies leave, and calls of others come in.
       await nextTurn();
     }
     this.#isRunning = false;
   }
 
-  /** Takes out the one that has had the least time, the one that waits longest of several. */
-  #next(): Waiting | undefined {
-    let found = -1;
-    let least = Number.POSITIVE_INFINITY;
-    for (const [index, { task }] of this.#waiting.entries()) {
-      const spentMs = this.#spentMs.get(task) ?? 0;
-      if (spentMs >= least) continue;
-      found = index;
-      least = spentMs;
-    }
-    if (found < 0) return undefined;
-    this.#floorMs = Math.max(this.#floorMs, least);
-    return this.#waiting.splice(found, 1)[0];
+  #go({ going: { task, reader, go }, giver }: Next): void {
+    const [began, beganCpu, items = 0] = [performance.now(), threadMs(), reader?.items];
+    go(new TimedTurn(turnMs));
+    const given = this.#taken.get(giver);
+    if (given !== undefined) given.ms += performance.now() - began;
+    const taken = this.#taken.get(task);
+    if (taken === undefined || reader === undefined) return;
+    taken.lateMs = taken.lateMs / 2 + threadMs() - beganCpu;
+    taken.lateItems = taken.lateItems / 2 + reader.items - items;
+  }
+
+  #next(): Next | undefined {
+    const own = leastOf(this.#waiting, ({ task }) => this.#taken.get(task)?.ms ?? 0);
+    if (own === undefined) return undefined;
+    this.#floorMs = Math.max(this.#floorMs, this.#taken.get(own.task)?.ms ?? 0);
+    const behind = this.#waiting.filter((other) => this.#isAwaited(other, own));
+    const going = leastOf(behind, ({ reader }) => reader?.at ?? 0) ?? own;
+    this.#waiting.splice(this.#waiting.indexOf(going), 1);
+    return { going, giver: own.task };
+  }
+
+  /** Whether it is a little behind in the same partition, and comes on. */
+  #isAwaited({ task, reader }: Waiting, { reader: own }: Waiting): boolean {
+    if (own === undefined || reader?.partition !== own.partition) return false;
+    const distance = own.at - reader.at;
+    if (distance <= 0 || distance > mostRanges * reader.span) return false;
+    const { lateMs = 0, lateItems = 0 } = this.#taken.get(task) ?? {};
+    return lateMs <= mostItemMs * Math.max(1, lateItems);
   }
 }

@@ -5,7 +5,9 @@ import { parentPort, type TransferListItem, workerData } from 'node:worker_threa
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { movable } from '../../runtime/memory.ts';
 import { unpackedRecords } from '../../runtime/packed-records.ts';
+import { threadMs } from '../../runtime/thread-time.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
+import type { Answer } from './answer.ts';
 import type { Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';
@@ -20,6 +22,7 @@ import type {
   TaskRequest,
   WorkerStart,
 } from './task-messages.ts';
+import type { Turn } from './turn.ts';
 import { Turns } from './turns.ts';
 
 /** Receiving and answering go first where they share a core with steps. Linux has a priority for each thread, others for none. */
@@ -85,14 +88,15 @@ const turns = new Turns();
 /** Steps messages in turns with other tasks. */
 const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
   task.begin(recordsOf(call), call.last);
-  const answer = await turns.take(number, (turn) => {
+  const step = (turn: Turn): Answer | undefined => {
     progress.begin(number);
     try {
       return task.advance(turn);
     } finally {
       progress.end();
     }
-  });
+  };
+  const answer = await turns.take(number, step, task);
   return call.kind === 'batch' ? { answer, holding: task.holding } : { holding: task.holding };
 };
 
@@ -105,8 +109,11 @@ const called = (task: Task, call: TaskCall): Omit<TaskReply, 'id'> => {
     case 'published':
       task.published();
       return {};
-    case 'snapshot':
-      return { saved: task.snapshot() };
+    case 'snapshot': {
+      const began = threadMs();
+      const saved = task.snapshot();
+      return { saved, snapshotMs: threadMs() - began };
+    }
     case 'move':
       task.moveTo(call.offset);
       return { holding: task.holding };

@@ -81,11 +81,55 @@ test('one that does not come along leaves the common reading, and joins it again
   const [ahead, behind] = [reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) take(ahead, at, at + 9);
   t.true(budget.held <= 25 * bytes, `${budget.held} bytes`);
-  t.is(take(behind, 0, 49), 50, 'it brings what was forgotten');
+  t.is(take(behind, 0, 49), 30, 'what it needs first is there, and it brings what was forgotten');
   t.is(take(behind, 50, 99), 50);
   t.is(budget.held, 0);
   t.is(take(ahead, 100, 109), 10);
   t.is(take(behind, 100, 109), 0, 'it has caught up');
+});
+
+test('those that have fallen behind together bring each message once', (t) => {
+  const { reader, take, budget } = open(25 * bytes);
+  const [ahead, behind, last] = [reader(0), reader(0), reader(0)];
+  for (let at = 0; at < 100; at += 10) take(ahead, at, at + 9);
+  for (const each of [behind, last]) t.is(take(each, 0, 19), 0, 'it was held for them');
+  for (let at = 20; at < 100; at += 20) {
+    t.is(take(behind, at, at + 19), 20);
+    t.is(take(last, at, at + 19), 0);
+  }
+  t.is(budget.held, 0);
+});
+
+test('those that are equally far behind share what one of them brings', (t) => {
+  const { reader, take, budget } = open(25 * bytes);
+  const [ahead, one, other] = [reader(1_000), reader(0), reader(0)];
+  for (let at = 0; at < 100; at += 10) {
+    take(ahead, 1_000 + at, 1_009 + at);
+    t.is(take(one, at, at + 9), 10);
+    t.is(take(other, at, at + 9), 0);
+    t.is(budget.held, 0, 'and nothing is held for one that is far from it');
+  }
+});
+
+test('what one window holds for long makes way for what another one needs soon', (t) => {
+  const budget = new Budget(30 * bytes);
+  const windows = [0, 1].map(() => new HeldMessages(budget, new Memory(), () => Promise.resolve()));
+  const [stuck, lively] = windows as [HeldMessages, HeldMessages];
+  const take = (held: HeldMessages, who: { next: number }, first: number): number => {
+    const sent = held.send(messages(first, first + 9));
+    who.next = first + 10;
+    sent.settled();
+    return sent.pieces.length;
+  };
+  const [ahead, one, other] = [{ next: 0 }, { next: 0 }, { next: 0 }];
+  for (const reader of [ahead, { next: 0 }]) stuck.readers.add(reader);
+  for (const reader of [one, other]) lively.readers.add(reader);
+  for (let at = 0; at < 50; at += 10) take(stuck, ahead, at);
+  t.is(budget.held, 30 * bytes);
+  for (let at = 0; at < 50; at += 10) {
+    t.is(take(lively, one, at), 1);
+    t.is(take(lively, other, at), 0);
+  }
 });
 
 test('messages of a call under way are held, however many there are', (t) => {
@@ -107,4 +151,38 @@ test('a thread that is gone holds nothing', (t) => {
   held.lost();
   t.is(budget.held, 0);
   t.is(take(one, 0, 9), 10);
+});
+
+test('messages in memory that threads share are not copied, and their memory is kept until the thread has forgotten them', async (t) => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const held = new HeldMessages(new Budget(1_000_000), new Memory(), () => answered);
+  const [one, two] = [{ next: 0 }, { next: 0 }];
+  for (const reader of [one, two]) held.readers.add(reader);
+  const shared = messages(0, 9).map((message) => ({ ...message, value: Buffer.from(new SharedArrayBuffer(bytes)) }));
+  const batch = [...shared.slice(0, 5), ...messages(5, 9)];
+  let kept = 0;
+  const keep = () => {
+    kept++;
+    return () => void kept--;
+  };
+  const take = (reader: { next: number }) => {
+    const sent = held.send(batch, keep);
+    reader.next = 10;
+    sent.settled();
+    return sent.pieces;
+  };
+  const [piece] = take(one);
+  const buffers = piece?.records.values.map(({ buffer }) => buffer);
+  t.deepEqual(
+    buffers?.map((buffer) => batch.findIndex(({ value }) => value.buffer === buffer)),
+    [0, 1, 2, 3, 4, -1, -1, -1, -1, -1],
+  );
+  t.is(kept, 1);
+  t.deepEqual(take(two), []);
+  t.is(kept, 1, 'it is kept until the thread says that it has forgotten it');
+  answer();
+  await answered;
+  await Promise.resolve();
+  t.is(kept, 0);
+  t.not(held.send(shared).pieces[0]?.records.values[0]?.buffer, shared[0]?.value.buffer, 'a bus that cannot keep it');
 });

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { defineProcessor } from '../../processors/engine/definition.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
+import { Keyed, weightOf } from '../../processors/engine/state.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { windowedState } from '../../processors/engine/windows.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -463,4 +464,37 @@ test('a message of receivers that cannot be read is left to the dead letter of i
   t.deepEqual(poison, []);
   t.deepEqual(counts.dropped, { malformed: 1 });
   t.is(run.message({ ...good, timestampMs: firstMs }).counts.items, 1);
+});
+
+test('of too many values by key the one that was used longest ago makes way', (t) => {
+  const random = seeded(5);
+  const keyed = new Keyed<string>(20);
+  // What was used last comes last.
+  const known = new Map<string, string>();
+  let evicted = 0;
+  for (let at = 0; at < 20_000; at++) {
+    const key = `key ${random(30)}`;
+    const value = known.get(key);
+    const isRead = random(3) === 0;
+    if (random(8) === 0) {
+      keyed.delete(key);
+      known.delete(key);
+      continue;
+    }
+    if (isRead) t.is(keyed.get(key), value);
+    else keyed.set(key, `${at}`);
+    known.delete(key);
+    if (!isRead) known.set(key, `${at}`);
+    else if (value !== undefined) known.set(key, value);
+    if (known.size > 20) {
+      known.delete(known.keys().next().value ?? '');
+      evicted++;
+    }
+    if (at % 100 === 0) t.deepEqual([...keyed.entries()], [...known]);
+  }
+  t.true(evicted > 1_000);
+  const bytes = [...known].reduce((sum, [key, value]) => sum + 64 + 2 * key.length + weightOf(value), 0);
+  t.deepEqual(keyed.size, { entries: known.size, bytes, evicted });
+  for (const [key] of keyed.entries()) keyed.delete(key);
+  t.deepEqual(keyed.size, { entries: 0, bytes: 0, evicted });
 });

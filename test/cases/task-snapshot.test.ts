@@ -1,6 +1,8 @@
 /** Snapshots of tasks are read as they were written, those of the former version too. */
 import test from 'ava';
-import { decodeTask, encodeTask, type SavedTask } from '../../processors/engine/task-snapshot.ts';
+import { z } from 'zod';
+import { combinedState, formedState, keyedState } from '../../processors/engine/state.ts';
+import { decodeTask, encodeTask, piecesOf, type SavedTask } from '../../processors/engine/task-snapshot.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const outbox = [
@@ -38,6 +40,30 @@ const formerBytes = (): Uint8Array => {
 test('a snapshot is read as it was written', (t) => {
   t.deepEqual(plain(decodeTask(encodeTask(task))), plain(task));
   t.deepEqual(plain(decodeTask(formerBytes())), plain(task));
+});
+
+test('large states are saved as the JSON of their entries, beside each other', (t) => {
+  const form = { kept: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
+  const definition = combinedState(1, {
+    texts: formedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),
+    none: keyedState<string>({ version: 1, maxEntries: 10 }),
+    numbers: keyedState<number>({ version: 1, maxEntries: 10_000 }),
+  });
+  const state = definition.open();
+  const entries = Array.from({ length: 5_000 }, (_, index) => [`ü "${index}" \ud800`, `é${index}`] as const);
+  for (const [index, [key, value]] of entries.entries()) {
+    state.texts.set(key, value);
+    state.numbers.set(key, index);
+  }
+  const large = tenants.map((tenant) => ({ ...tenant, state: definition.save(state) }));
+  for (const { state: saved } of decodeTask(encodeTask({ ...task, tenants: large })).tenants) {
+    const again = definition.open(new Uint8Array(saved));
+    t.deepEqual([...again.texts.entries()], entries);
+    t.deepEqual([...again.none.entries()], []);
+    t.deepEqual([...again.numbers.entries()], [...state.numbers.entries()]);
+    t.deepEqual(Buffer.concat(piecesOf(definition.save(again))), Buffer.from(saved));
+    t.true(Buffer.from(saved).includes(JSON.stringify(entries)));
+  }
 });
 
 test('a snapshot that is cut short, or of a later version, is refused', (t) => {

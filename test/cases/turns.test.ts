@@ -2,6 +2,7 @@
 import test from 'ava';
 import { TimedTurn, type Turn } from '../../processors/engine/turn.ts';
 import { Turns } from '../../processors/engine/turns.ts';
+import { compute } from '../processor-time.ts';
 
 /** Works until the turn is over, so often. */
 const busy =
@@ -13,11 +14,11 @@ const busy =
   };
 
 test('a turn is over after its time, whatever one piece of work takes', (t) => {
-  const turn = new TimedTurn(5);
   const began = performance.now();
+  const turn = new TimedTurn(200);
   let pieces = 0;
   while (!turn.isOver()) pieces++;
-  t.true(performance.now() - began >= 5);
+  t.true(performance.now() - began >= 200);
   t.true(pieces > 100, `${pieces} pieces`);
 });
 
@@ -50,3 +51,53 @@ test('what a task throws rejects its call alone', async (t) => {
   await t.throwsAsync(failing, { message: 'no' });
   t.is(await turns.take(2, () => 'yes'), 'yes');
 });
+
+interface Made {
+  readonly name: string;
+  readonly at: number;
+  readonly partition?: string;
+  /** Of each turn. */
+  readonly items?: number;
+  readonly ms?: number;
+}
+
+/** Readers of partitions begin in this moment, and are at 26 in the end, an offset a turn. Answers who went. */
+const read = async (...readers: readonly Made[]): Promise<string> => {
+  const turns = new Turns();
+  let went = '';
+  await Promise.all(
+    readers.map(({ name, at, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
+      const reader = { partition, at, span: 10, items: 0 };
+      const step = (): string | undefined => {
+        went += name;
+        compute(ms);
+        reader.at++;
+        reader.items += items;
+        return reader.at < 26 ? undefined : name;
+      };
+      return turns.take(task, step, reader);
+    }),
+  );
+  return went;
+};
+
+test('those that read a partition stay together: the one that is farthest behind goes first', async (t) => {
+  const went = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
+  // The first went before the others came.
+  t.regex(went, /^acc(bc|cb){4}/);
+  t.is(went.length, 6 + 9 + 11);
+});
+
+for (const [what, made] of [
+  ['takes long for an item', { items: 10 }],
+  ['is far behind', { at: -100 }],
+  ['reads another partition', { partition: 'logs/1' }],
+] as const)
+  test(`no other waits for one that ${what}`, async (t) => {
+    const [ahead, behind] = [
+      { name: 'a', at: 20 },
+      { name: 'b', at: 16, ms: 10 },
+    ];
+    t.regex(await read(ahead, behind), /^ab{5}/);
+    t.regex(await read(ahead, { ...behind, ...made }), /^ab{1,4}a/);
+  });

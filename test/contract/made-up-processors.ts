@@ -7,6 +7,7 @@ import { defineCollection } from '../../schemas/ports/documents.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
+import { compute } from '../processor-time.ts';
 
 const Word = z.strictObject({ tenantId: z.string(), word: z.string() });
 
@@ -93,10 +94,29 @@ const slow = defineProcessor({
   },
 });
 
+/** CPU time that a snapshot of `test-heavy` takes. */
+export const heavyMs = 30;
+
+/** Its time is always up, and its state takes long to save. */
+const heavy = defineProcessor({
+  name: 'test-heavy',
+  summary: 'Saves slowly',
+  reads: emittedTo(words),
+  state: {
+    ...keyedState<number>({ version: 1, maxEntries: 10 }),
+    save() {
+      compute(heavyMs);
+      return Buffer.from('[]');
+    },
+  },
+  step: (_, { clockMs, setTimer }) => setTimer('clock', clockMs + 1),
+  timer: (_, { clockMs, setTimer }) => setTimer('clock', clockMs + 1),
+});
+
 export const quick = ['test-quick-1', 'test-quick-2', 'test-quick-3', 'test-quick-4'];
 
 export const processors: readonly Processor[] = [
-  ...[shouter, entitled, tallies, visitCounter, slow],
+  ...[shouter, entitled, tallies, visitCounter, slow, heavy],
   ...quick.map((name) =>
     defineProcessor({ name, summary: 'Takes none', reads: emittedTo(words), step: () => undefined }),
   ),

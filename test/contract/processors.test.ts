@@ -22,7 +22,7 @@ import { processorStateChunks, processorStates } from '../../schemas/resources/p
 import { topics } from '../../schemas/topics.ts';
 import { ignoredPages, visitCounts, visits } from '../cases/made-up-processor.ts';
 import { eventually } from '../waiting.ts';
-import { marks, processors, quick, shouts, words } from './made-up-processors.ts';
+import { heavyMs, marks, processors, quick, shouts, words } from './made-up-processors.ts';
 
 const group = 'processors.test-shouts';
 
@@ -136,6 +136,19 @@ test('a processor that takes 10 ms for each item holds up no other', async (t) =
   for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
   t.is(await lagOf(stores.bus, 'processors.test-slow'), 61);
   await caughtUp(stores.bus, 'processors.test-slow');
+});
+
+test('what takes long to save is saved seldomer: twenty times as long lies between', async (t) => {
+  const stores = await open(t);
+  await stores.producer.publish([messageOf('acme', ['a'])]);
+  const { counted } = await start(t, stores, 'test-heavy');
+  const saved = () => counted.get('oiq_processor_snapshots_total test-heavy saved') ?? 0;
+  await eventually('it was saved', () => saved() > 0);
+  const [began, before] = [performance.now(), saved()];
+  await eventually('it was saved again and again', () => saved() >= before + 3);
+  // The first may come at once.
+  const tookMs = performance.now() - began;
+  t.true(tookMs > (saved() - before - 1) * 20 * heavyMs, `${saved() - before} in ${tookMs} ms`);
 });
 
 test('what is dropped is neither published nor a dead letter, and counted by its reason', async (t) => {
