@@ -42,5 +42,10 @@ export const errorOccurrences = landValues({
       first_seen: occurrence.at,
       last_seen: occurrence.at,
     }),
+    extremes: {
+      keyOf: ({ tenantId, projectId, fingerprint, source, service, environment, release }) =>
+        [tenantId, projectId, fingerprint, source, service, environment, release].join('\n'),
+      timeOf: ({ at }) => at,
+    },
   },
 });

@@ -1,4 +1,4 @@
-import { byDayReceived, identityDecides, landed, nanoseconds, ordinal, tenancy } from './parts.ts';
+import { byDayReceived, identityDecides, landed, manyInserts, nanoseconds, ordinal, tenancy } from './parts.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 const inOrder = ['tenant_id', 'toStartOfHour(timestamp)', 'fingerprint'] as const;
@@ -36,6 +36,7 @@ export const errorOccurrencesTable = defineTable({
   partitionBy: byDayReceived,
   primaryKey: inOrder,
   orderBy: [...inOrder, 'timestamp'],
+  settings: manyInserts,
 });
 
 /** What errors there are: by fingerprint, where they happened, and when first and last. Rows merge; read with min, max and anyLast. */

@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import { emittedPosition } from '../../schemas/records/emitted.ts';
 import { topicValue, type ValueTopic } from '../../schemas/records/values.ts';
-import type { landed } from '../../schemas/tables/parts.ts';
+import { landed } from '../../schemas/tables/parts.ts';
 import type { RowOf } from '../../schemas/tables/row.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import type { ScanMessage, Scanner } from '../scan/scanner.ts';
+import { Extremes, type ExtremesOptions } from './extremes.ts';
 import { defineSink, type Sink } from './sink.ts';
 
 /** Columns that say where a row came from. */
@@ -53,6 +54,11 @@ export const landValues = <
   readonly merging?: {
     readonly table: Merging;
     readonly row: (value: Given<Of>) => Written<Merging> | readonly Written<Merging>[];
+    /**
+     * Where a row tells of nothing but a key and its first and last time: of a batch the earliest and the latest value of each key make
+     * rows. Its columns take whatever the topic's schema and the first table take.
+     */
+    readonly extremes?: ExtremesOptions<Given<Of>>;
   };
 } & Partial<Pick<Sink, 'name' | 'summary' | 'unprocessable'>>): Sink =>
   defineSink({
@@ -71,25 +77,62 @@ export const landValues = <
 interface Landed {
   readonly table: Table;
   readonly row: (value: unknown) => object | readonly object[];
+  readonly extremes?: ExtremesOptions<unknown>;
 }
 
+/** What is filled in, of one message. */
+type FilledInRow = Record<Exclude<FilledIn, 'ordinal'>, string | number> & { ordinal: number };
+const filledIn: readonly FilledIn[] = [...(Object.keys(landed) as Origin[]), 'ordinal'];
+
+/** Writes rows of a table. */
+interface Target {
+  readonly rows: ValueRows<Table>;
+  scan(values: readonly unknown[], origin: FilledInRow): void;
+  finish(): void;
+}
+
+const rowsIn = (made: object | readonly object[]): readonly object[] => (Array.isArray(made) ? made : [made]);
+
+const targetOf = ({ table, row, extremes }: Landed): Target => {
+  const rows = new ValueRows(table, filledIn);
+  if (extremes === undefined)
+    return {
+      rows,
+      scan(values, origin) {
+        origin.ordinal = 0;
+        for (const value of values)
+          for (const each of rowsIn(row(value))) {
+            rows.pushBeside(each, origin);
+            origin.ordinal++;
+          }
+      },
+      finish() {},
+    };
+  const kept = new Extremes(extremes);
+  const push = (value: unknown): void => {
+    for (const each of rowsIn(row(value))) rows.pushBeside(each, {});
+  };
+  return { rows, scan: (values) => kept.message(values, push), finish: () => kept.finish(push) };
+};
+
 const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => {
-  const targets = landed.map(({ table, row }) => ({ rows: new ValueRows(table), row }));
+  const targets = landed.map(targetOf);
   return {
     tables: targets.map(({ rows }) => rows.rows),
     seen: [],
     scan({ value, offset, timestampMs, headers }: ScanMessage, partition: number): void {
       const { emitter = '', offset: emittedOffset = 0, part = 0 } = emittedPosition(headers) ?? {};
-      const origin = (ordinal: number): object => ({
-        ...{ topic: topic.name, partition, offset, ordinal, received_at: timestampMs },
+      const origin = {
+        ...{ topic: topic.name, partition, offset, ordinal: 0, received_at: timestampMs },
         ...{ emitter, emitted_offset: emittedOffset, emitted_part: part },
-      });
+      };
       const content: unknown = topicValue(topic, value);
       const values = 'item' in topic ? (content as unknown[]) : [content];
-      for (const { rows, row } of targets)
-        for (const [ordinal, each] of values.flatMap((value) => row(value)).entries())
-          rows.push({ ...each, ...origin(ordinal) });
+      for (const target of targets) target.scan(values, origin);
     },
     abandon() {},
+    finish() {
+      for (const target of targets) target.finish();
+    },
   };
 };

@@ -40,10 +40,11 @@ export class ScanPool {
   /** `partition` as stored; `topic` and it choose the thread. */
   async scan(sink: string, topic: string, partition: number, batch: readonly BusRecord[]): Promise<Scanned> {
     const thread = this.#pool.threadOf(topic, partition);
-    const records = packedRecords(batch, this.#memory);
-    const { values } = records;
+    const { records, copies } = packedRecords(batch, this.#memory, true);
     const request = (id: number): ScanRequest => ({ kind: 'scan', id, sink, partition, records });
-    const reply = await thread.ask(request, movable([values])).finally(() => this.#memory.give(values));
+    const reply = await thread.ask(request, movable(copies)).finally(() => {
+      for (const piece of copies) this.#memory.give(piece);
+    });
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
     return { blocks: reply.blocks, rejected: reply.rejected, settle: (landed) => settle(thread, sink, reply, landed) };
   }

@@ -2,8 +2,7 @@
  * Numbers of slices in codecs that are read in half the time, of blocks of which mostly a part is asked for, and take no more room: small whole
  * numbers, and times at even distances. Parts that are there already get them when they are merged.
  */
-import type { ServerColumns } from '../../schemas/ports/columns.ts';
-import { changeShape } from './declared.ts';
+import { changeShape, isThere } from './declared.ts';
 import type { Migration } from './migration.ts';
 
 const columns = {
@@ -13,19 +12,12 @@ const columns = {
   look_ms: 'UInt64 CODEC(Delta, LZ4)',
 };
 
-const isThere = async (tables: ServerColumns): Promise<boolean> => {
-  const found = await tables.query(
-    "SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'slo_slices'",
-  );
-  return found.length > 0;
-};
-
 export const quickerSlices: Migration = {
   id: 19,
   name: 'quicker slices',
   async up(tables) {
     // Tables that are made from their declaration have them.
-    if (!(await isThere(tables))) return;
+    if (!(await isThere(tables, 'slo_slices'))) return;
     for (const [name, type] of Object.entries(columns))
       await tables.execute(`ALTER TABLE slo_slices MODIFY COLUMN ${name} ${type}`);
     await changeShape(tables, 'slo_slices', (shape) => ({ ...shape, columns: { ...shape.columns, ...columns } }));

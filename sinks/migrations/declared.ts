@@ -35,6 +35,10 @@ const shapesOf = async (columns: ServerColumns): Promise<ReadonlyMap<string, Sha
   return new Map(rows.map(({ name, comment }) => [name, shapeIn(comment)]));
 };
 
+/** Whether a table that is made from its declaration was made before: a new one is as it is declared now. */
+export const isThere = async (columns: ServerColumns, table: string): Promise<boolean> =>
+  (await shapesOf(columns)).has(table);
+
 /** Columns that are declared and were not; throws when anything else is different. */
 const addedColumns = (table: Table, known: Shape): string[] => {
   const refuse = (what: string): never => {
@@ -69,10 +73,10 @@ export const migrateDeclared = async (
   const shapes = await shapesOf(columns);
   const steps = tables.map((table) => {
     const known = shapes.get(table.name);
-    return { table, isThere: shapes.has(table.name), added: known === undefined ? [] : addedColumns(table, known) };
+    return { table, isMade: shapes.has(table.name), added: known === undefined ? [] : addedColumns(table, known) };
   });
-  for (const { table, isThere, added } of steps) {
-    if (!isThere) {
+  for (const { table, isMade, added } of steps) {
+    if (!isMade) {
       await columns.execute(`${createTable(table)}\nCOMMENT ${quote(commentOf(table))}`);
       log.info({ table: table.name }, 'table made from its declaration');
     }

@@ -23,6 +23,7 @@ import { countErrorsByText } from './016-count-errors-by-text.ts';
 import { keepLaterMetadata } from './017-keep-later-metadata.ts';
 import { finerSlices } from './018-finer-slices.ts';
 import { quickerSlices } from './019-quicker-slices.ts';
+import { cheaperErrors } from './020-cheaper-errors.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   keepLaterMetadata,
   finerSlices,
   quickerSlices,
+  cheaperErrors,
 ];
 
 const appliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

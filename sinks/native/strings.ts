@@ -28,6 +28,7 @@ export class StringColumn extends PlainColumn {
   length = 0;
   rows = 0;
   #view = new DataView(this.bytes.buffer);
+  #buffer = Buffer.from(this.bytes.buffer);
   #mark = 0;
   #markedRows = 0;
 
@@ -50,8 +51,14 @@ export class StringColumn extends PlainColumn {
   pushText(text: string): void {
     const count = text.length;
     if (count < 128 && this.#pushAscii(text, count)) return;
-    const encoded = Buffer.from(text, 'utf8');
-    this.push(encoded, 0, encoded.length);
+    this.#reserve(3 * count + 5);
+    const at = this.length + varintSize(count);
+    const written = this.#buffer.write(text, at);
+    const begin = writeVarint(this.bytes, this.length, written);
+    // Beyond ASCII it may be longer than was thought.
+    if (begin !== at) this.#buffer.write(text, begin);
+    this.length = begin + written;
+    this.rows++;
   }
 
   /** A number as decimal text, as JavaScript writes it. */
@@ -113,6 +120,7 @@ export class StringColumn extends PlainColumn {
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;
     this.#view = new DataView(larger.buffer);
+    this.#buffer = Buffer.from(larger.buffer);
   }
 }
 
@@ -139,9 +147,10 @@ export class DictionaryColumn implements Column {
   #indexes = new Uint32Array(1024);
   #last = 0;
   #mark = 0;
-  /** The text that was last asked for: it mostly comes again. */
+  /** The text that was last asked for, which mostly comes again, and all others. */
   #text: string | undefined;
   #textIndex = 0;
+  readonly #textIndexes = new Map<string, number>();
   rows = 0;
 
   constructor() {
@@ -172,11 +181,17 @@ export class DictionaryColumn implements Column {
 
   indexOfText(text: string): number {
     if (text !== this.#text) {
-      const bytes = Buffer.from(text, 'utf8');
-      this.#textIndex = this.index(bytes, 0, bytes.length);
+      this.#textIndex = this.#textIndexes.get(text) ?? this.#newText(text);
       this.#text = text;
     }
     return this.#textIndex;
+  }
+
+  #newText(text: string): number {
+    const bytes = Buffer.from(text, 'utf8');
+    const index = this.index(bytes, 0, bytes.length);
+    this.#textIndexes.set(text, index);
+    return index;
   }
 
   /** The dictionary's index of a value, valid until `reset`. */
@@ -225,6 +240,7 @@ export class DictionaryColumn implements Column {
     this.#slots.fill(0);
     this.#last = 0;
     this.#text = undefined;
+    this.#textIndexes.clear();
     this.rows = 0;
     this.#mark = 0;
     // The engine takes the first key of a dictionary for the default value, as the column itself does.

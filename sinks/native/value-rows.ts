@@ -4,24 +4,36 @@ import type { Table } from '../../schemas/tables/table.ts';
 import { isComputed, type Rows, rowsOf } from './rows.ts';
 import { type ValueColumn, valueColumn } from './values.ts';
 
+interface Writer {
+  readonly name: string;
+  readonly column: ValueColumn;
+  readonly isGivenBeside: boolean;
+}
+
 /** Rows of a table from plain objects. For tables that get few rows a message. */
 export class ValueRows<const Declared extends Table> {
   readonly rows: Rows;
-  readonly #writers: readonly (readonly [name: string, writer: ValueColumn])[];
+  readonly #writers: readonly Writer[];
 
-  constructor(table: Declared) {
+  /** `beside` are columns whose values are given beside a row. */
+  constructor(table: Declared, beside: readonly string[] = []) {
     this.#writers = Object.entries(table.columns)
       .filter(([, type]) => !isComputed(type))
-      .map(([name, type]) => [name, valueColumn(type)] as const);
-    this.rows = rowsOf(table, Object.fromEntries(this.#writers.map(([name, { column }]) => [name, column])));
+      .map(([name, type]) => ({ name, column: valueColumn(type), isGivenBeside: beside.includes(name) }));
+    const columns = this.#writers.map(({ name, column }) => [name, column.column] as const);
+    this.rows = rowsOf(table, Object.fromEntries(columns));
   }
 
   /** Throws a `PermanentError` for a value that its column cannot hold; the row is then unfinished. */
   push(row: RowOf<Declared>): void {
-    const values: Readonly<Record<string, unknown>> = row;
-    for (const [name, writer] of this.#writers) {
+    this.pushBeside(row, {});
+  }
+
+  /** As `push`, with what is given beside it. */
+  pushBeside(row: object, beside: object): void {
+    for (const { name, column, isGivenBeside } of this.#writers) {
       try {
-        writer.push(values[name]);
+        column.push(((isGivenBeside ? beside : row) as Readonly<Record<string, unknown>>)[name]);
       } catch (cause) {
         if (!(cause instanceof PermanentError)) throw cause;
         throw new PermanentError(cause.reason, `column ${name}: ${cause.message}`, { cause });

@@ -39,12 +39,17 @@ const smallIntegers = (type: Integer): ValueColumn => {
   return { column, push: (value) => column.push(integerIn(type, value, integers[type])) };
 };
 
+/** What two words hold as it is. */
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && Number.isSafeInteger(value);
+
 const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
   const column = new WordsColumn(type);
   const [least, most] = type === 'UInt64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
   return {
     column,
     push(value) {
+      if (isCount(value)) return column.pushInteger(value);
       const integer =
         typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as number) : refuse(type, value);
       if (integer < least || integer > most) refuse(type, value);
@@ -77,9 +82,11 @@ const lastSecond = 4_294_967_295n;
 const instants = (type: string, digits: number): ValueColumn => {
   const column = new WordsColumn(type);
   const most = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
+  const mostMs = digits === 3 ? Number(most) : -1;
   return {
     column,
     push(value) {
+      if (isCount(value) && value <= mostMs) return column.pushInteger(value);
       const ticks = ticksOf(type, value, digits);
       if (ticks < 0n || ticks > most) refuse(type, value);
       pushWords(column, ticks);

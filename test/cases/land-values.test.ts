@@ -1,8 +1,11 @@
 /** What a declaration of a table and of a sink of values may say, and what each type of column takes. */
 import test from 'ava';
+import type { ErrorOccurrence } from '../../schemas/error-occurrences.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
+import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
+import { errorOccurrences } from '../../sinks/errors.ts';
 import { valueColumn } from '../../sinks/native/values.ts';
 import { errorCounts, errorCountsTable } from '../contract/made-up-sink.ts';
 
@@ -103,4 +106,33 @@ for (const [type, [taken, bytes, refused]] of Object.entries(types)) {
 
 test('a type that values cannot be written to is named', (t) => {
   t.throws(() => valueColumn('IPv6'), { message: 'there is no writer of values for columns of type IPv6' });
+});
+
+const occurrence = (at: string, fingerprint = 'f1'): ErrorOccurrence => ({
+  ...{ tenantId: 'a', projectId: 'b', service: 'cart', environment: '', release: '', source: 'log', fingerprint },
+  ...{ components: [], type: '', message: at, culprit: '', stack: '', handled: null, userId: '', tags: {} },
+  ...{ traceId: '', spanId: '', at, recordId: '' },
+});
+const second = (index: number): string => `2026-03-01T10:00:${String(index).padStart(2, '0')}.000000000Z`;
+
+test('of a batch the earliest and the latest error of each group make its rows, and a message that cannot land makes none', async (t) => {
+  const scanner = await errorOccurrences.scanner();
+  const message = (offset: number, ...values: ErrorOccurrence[]) => ({
+    ...{ offset, timestampMs: 0, headers: {}, value: Buffer.from(JSON.stringify(values)) },
+  });
+  const rowsOf = (...messages: ReturnType<typeof message>[]) => {
+    const { blocks, rejected } = scanBatch(scanner, messages, 0, 1, (bytes) => Buffer.alloc(bytes));
+    const rows = Object.fromEntries(blocks.map(({ table, rows }) => [table, rows]));
+    const [, groups] = blocks;
+    const times = [...String(groups?.bytes).matchAll(/2026-03-01T10:00:(\d\d)/g)].map(([, at]) => Number(at));
+    return { rows, times, rejected: rejected.map(({ index }) => index) };
+  };
+  const storm = (from: number) =>
+    message(from, ...Array.from({ length: 5 }, (_, index) => occurrence(second(from + index))));
+  t.deepEqual(rowsOf(storm(10), storm(20), message(30, occurrence('when?'), occurrence(second(59))), storm(5)), {
+    ...{ rows: { error_occurrences: 15, error_groups: 3 }, times: [10, 5, 24], rejected: [2] },
+  });
+  t.deepEqual(rowsOf(message(40, occurrence(second(40)), occurrence(second(41), 'f2'))), {
+    ...{ rows: { error_occurrences: 2, error_groups: 2 }, times: [40, 41], rejected: [] },
+  });
 });

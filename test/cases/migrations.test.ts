@@ -185,12 +185,14 @@ const madeUpColumns = async (): Promise<string[]> => {
   );
   return rows.map(({ name, type }) => `${name} ${type}`);
 };
+/** All else stays as migrations left it, which takes a second of processor time to make. */
+const withoutMadeUp = (): Promise<void> => columns.execute('DROP TABLE IF EXISTS made_up SYNC');
 const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silent, known, [table]);
 
 test.serial(
   'a declared table that no migration makes is made, and gets the columns that its declaration adds',
   async (t) => {
-    await reset();
+    await withoutMadeUp();
     await migrateTo(madeUp);
     t.deepEqual(await madeUpColumns(), ['id String', 'count UInt32']);
     await columns.execute("INSERT INTO made_up (id, count) SELECT 'a', 1");
@@ -213,7 +215,7 @@ const changes: Readonly<Record<string, readonly [Table, string]>> = {
 };
 for (const [what, [changed, message]] of Object.entries(changes)) {
   test.serial(`a declared table is refused with what to do, and left as it is: ${what}`, async (t) => {
-    await reset();
+    await withoutMadeUp();
     await migrateTo(madeUp);
     const before = await described();
     const error = await t.throwsAsync(migrateTo(changed));
@@ -225,7 +227,7 @@ for (const [what, [changed, message]] of Object.entries(changes)) {
 }
 
 test.serial('a written migration changes what the declaration cannot, and later columns are still added', async (t) => {
-  await reset();
+  await withoutMadeUp();
   await migrateTo(madeUp);
   const widen: Migration = {
     id: migrations.length + 1,

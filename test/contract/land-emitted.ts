@@ -1,6 +1,5 @@
 /** What must hold when a derived topic lands whose messages were published again at other offsets, on every adapter of columns. */
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -11,6 +10,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
+import { test } from '../few-at-once.ts';
 import { someTenant } from './columns-harness.ts';
 import { errorBursts, errorBurstsSink, errorBurstsTable } from './made-up-sink.ts';
 

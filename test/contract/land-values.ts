@@ -1,5 +1,4 @@
 /** What must hold for a derived topic that lands by a declaration, on every adapter of columns: real tables and scan threads, faults put between them. */
-import test from 'ava';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -10,6 +9,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
+import { test } from '../few-at-once.ts';
 import { someTenant } from './columns-harness.ts';
 import { errorCounts, errorCountsSink, errorCountsTable } from './made-up-sink.ts';
 

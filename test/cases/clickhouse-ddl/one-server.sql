@@ -332,7 +332,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMMDD(received_at)
 PRIMARY KEY (tenant_id, toStartOfHour(timestamp), fingerprint)
 ORDER BY (tenant_id, toStartOfHour(timestamp), fingerprint, timestamp)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS non_replicated_deduplication_window = 10000, merge_selector_base = 16, min_level_for_wide_part = 1;
 
 CREATE TABLE IF NOT EXISTS events
 (

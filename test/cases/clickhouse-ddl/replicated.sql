@@ -77,7 +77,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{
 PARTITION BY toYYYYMMDD(received_at)
 PRIMARY KEY (tenant_id, toStartOfHour(timestamp), fingerprint)
 ORDER BY (tenant_id, toStartOfHour(timestamp), fingerprint, timestamp)
-SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, merge_selector_base = 16, min_level_for_wide_part = 1;
 
 CREATE TABLE IF NOT EXISTS events (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
