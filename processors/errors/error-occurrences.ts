@@ -3,7 +3,7 @@ import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrenc
 import { emittedTo } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { combinedState, keyedState } from '../engine/state.ts';
+import { combinedState, formedState, type KeptForm, keyedState } from '../engine/state.ts';
 
 /** How far apart records of one exception lie, at most. */
 const togetherMs = 10_000;
@@ -15,14 +15,32 @@ const mostPlaces = 64;
 const mostWaiting = 20_000;
 const mostWaitingBytes = 24 * 1024 * 1024;
 
+const SavedSeen = z.strictObject({ lastMs: z.number(), emitted: z.int(), places: z.record(z.string(), z.int()) });
 /** How often one exception was told in each place, and how many of that have been emitted. */
-const Seen = z.strictObject({ lastMs: z.number(), emitted: z.int(), places: z.record(z.string(), z.int()) });
+interface Seen {
+  lastMs: number;
+  emitted: number;
+  /** Lists, as nearly every place is a name of its own: each would make a shape of an object. */
+  readonly places: string[];
+  readonly counts: number[];
+}
+const seenForm: KeptForm<Seen, z.output<typeof SavedSeen>> = {
+  kept: ({ lastMs, emitted, places }) => ({
+    ...{ lastMs, emitted },
+    ...{ places: Object.keys(places), counts: Object.values(places) },
+  }),
+  json({ lastMs, emitted, places, counts }) {
+    const told = places.map((place, at) => `${JSON.stringify(place)}:${counts[at]}`);
+    return `{"lastMs":${lastMs},"emitted":${emitted},"places":{${told}}}`;
+  },
+  weigh: ({ places }) => 128 + 24 * places.length,
+};
 const Waiting = z.strictObject({ dueMs: z.number(), held: z.array(RaisedError) });
 type Waiting = z.output<typeof Waiting>;
 
 const emits = { occurrences: topics.errorOccurrences };
 const state = combinedState(1, {
-  seen: keyedState<z.output<typeof Seen>>({ version: 1, maxEntries: 50_000, schema: Seen }),
+  seen: formedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
   /** Spans of which more is known than that they failed, or below which something failed. */
   explained: keyedState<1>({ version: 1, maxEntries: 100_000 }),
   waiting: keyedState<Waiting>({ version: 1, maxEntries: mostWaiting + 1, schema: Waiting }),
@@ -30,16 +48,28 @@ const state = combinedState(1, {
 type State = ReturnType<typeof state.open>;
 type StepContext = Context<typeof emits, Readonly<Record<never, never>>, State>;
 
-const occurrenceOf = ({
-  timeMs,
-  parentSpanId,
-  identity,
-  isStatusOnly,
-  ...occurrence
-}: RaisedError): ErrorOccurrence => {
-  void [timeMs, parentSpanId, identity, isStatusOnly];
-  return occurrence;
-};
+/** Written out: it is made of each error, and leaving fields out of a copy takes ten times as long. */
+const occurrenceOf = (raised: RaisedError): ErrorOccurrence => ({
+  tenantId: raised.tenantId,
+  projectId: raised.projectId,
+  service: raised.service,
+  environment: raised.environment,
+  release: raised.release,
+  source: raised.source,
+  fingerprint: raised.fingerprint,
+  components: raised.components,
+  type: raised.type,
+  message: raised.message,
+  culprit: raised.culprit,
+  stack: raised.stack,
+  handled: raised.handled,
+  userId: raised.userId,
+  tags: raised.tags,
+  traceId: raised.traceId,
+  spanId: raised.spanId,
+  at: raised.at,
+  recordId: raised.recordId,
+});
 
 /** What several records say of one error: the first one's, and what it leaves open from the others. */
 const together = (first: RaisedError, other: RaisedError): RaisedError => ({
@@ -55,13 +85,13 @@ const keyOfSpan = (traceId: string, spanId: string): string => `span ${traceId} 
 const keyOfException = ({ traceId, service, identity }: RaisedError): string =>
   `exception ${traceId} ${service} ${identity}`;
 
-/** Lets an error wait; where too many do, it counts at once. */
+/** Lets an error wait, beside those of its key that do; where too many do, it counts at once. */
 const hold = (
   key: string,
+  known: Waiting | undefined,
   held: readonly RaisedError[],
   { state: { waiting }, clockMs, emit, setTimer }: StepContext,
 ): boolean => {
-  const known = waiting.get(key);
   const { entries, bytes } = waiting.size;
   if (known === undefined && (entries >= mostWaiting || bytes >= mostWaitingBytes)) {
     for (const raised of held) emit.occurrences(occurrenceOf(raised));
@@ -87,47 +117,63 @@ const release = (key: string, { held }: Waiting, { state: { seen, waiting }, emi
   waiting.delete(key);
   for (const raised of held) emit.occurrences(occurrenceOf(raised));
   const known = seen.get(key);
-  if (known !== undefined) seen.set(key, { ...known, emitted: known.emitted + held.length });
+  if (known !== undefined) known.emitted += held.length;
 };
 
-/** What was told of an exception so far, and which of it waits. What is too far apart, or too much, no longer waits. */
-const toldSoFar = (key: string, { timeMs }: RaisedError, context: StepContext) => {
+/** What was told of an exception so far, and what of it waits. What is too far apart, or too much, no longer waits. */
+const toldSoFar = (
+  key: string,
+  { timeMs }: RaisedError,
+  context: StepContext,
+): [Seen | undefined, Waiting | undefined] => {
   const { seen, waiting } = context.state;
   const before = waiting.get(key);
   const known = seen.get(key);
-  const isRecent = known !== undefined && Math.abs(timeMs - known.lastMs) <= togetherMs;
-  const isKept = isRecent && before !== undefined && before.held.length < mostHeld;
-  if (before !== undefined && !isKept) release(key, before, context);
-  const entry = isRecent ? seen.get(key) : undefined;
-  return { ...(entry ?? { lastMs: timeMs, emitted: 0, places: {} }), held: isKept ? before.held : [] };
+  const told = known !== undefined && Math.abs(timeMs - known.lastMs) <= togetherMs ? known : undefined;
+  if (before === undefined || (told !== undefined && before.held.length < mostHeld)) return [told, before];
+  release(key, before, context);
+  return [told, undefined];
 };
 
-/** Without a prototype: nearly every place is a name of its own, and each would make a shape of an object. */
-const withPlace = (places: Readonly<Record<string, number>>, place: string, count: number): Record<string, number> => {
-  const next: Record<string, number> = Object.assign(Object.create(null), places);
-  next[place] = count;
-  return next;
+/** Takes what tells of an exception that was not emitted: lets it wait, or adds it to the one that waits. Answers how many were emitted. */
+const take = (
+  key: string,
+  before: Waiting | undefined,
+  at: number,
+  raised: RaisedError,
+  context: StepContext,
+): number => {
+  const held = before?.held ?? [];
+  const first = held[at];
+  if (first === undefined) return hold(key, before, [...held, raised], context) ? 0 : 1;
+  hold(key, before, held.with(at, together(first, raised)), context);
+  context.drop('told');
+  return 0;
 };
 
 /** An exception or an error log: the nth that a place tells is the nth that happened. */
 const tell = (raised: RaisedError, context: StepContext): void => {
   const key = keyOfException(raised);
-  const { lastMs, emitted, places, held } = toldSoFar(key, raised, context);
+  const [before, waits] = toldSoFar(key, raised, context);
+  const told = before ?? { lastMs: raised.timeMs, emitted: 0, places: [], counts: [] };
+  const { places, counts } = told;
   const place = `${raised.source} ${raised.spanId}`;
-  const count = (places[place] ?? 0) + 1;
-  if (count === 1 && Object.keys(places).length >= mostPlaces) {
+  const known = places.indexOf(place);
+  if (known < 0 && places.length >= mostPlaces) {
     context.drop('told');
     return;
   }
-  const next = { lastMs: Math.max(lastMs, raised.timeMs), emitted, places: withPlace(places, place, count) };
-  const at = count - emitted - 1;
-  const first = held[at];
-  if (at < 0) context.drop('told');
-  else if (first !== undefined) {
-    hold(key, held.with(at, together(first, raised)), context);
-    context.drop('told');
-  } else if (!hold(key, [...held, raised], context)) next.emitted++;
-  context.state.seen.set(key, next);
+  const count = (known < 0 ? 0 : (counts[known] as number)) + 1;
+  if (count <= told.emitted) context.drop('told');
+  else told.emitted += take(key, waits, count - told.emitted - 1, raised, context);
+  told.lastMs = Math.max(told.lastMs, raised.timeMs);
+  if (known >= 0) counts[known] = count;
+  else if (before !== undefined) {
+    places.push(place);
+    counts.push(count);
+  }
+  // A list that grew has room for many, and most exceptions are told in one place.
+  context.state.seen.set(key, before ?? { ...told, places: [place], counts: [count] });
 };
 
 /** Counts an exception once, in however many spans and logs of its trace it was recorded. `README.md` has the rules. */
@@ -152,11 +198,12 @@ export const errorOccurrences = defineProcessor({
     }
     const key = keyOfSpan(traceId, spanId);
     if (context.state.explained.get(key) !== undefined) context.drop('explained');
-    else hold(key, [raised], context);
+    else hold(key, context.state.waiting.get(key), [raised], context);
   },
 
   timer(_, context) {
-    for (const [key, waiting] of [...context.state.waiting.entries()])
-      if (waiting.dueMs <= context.clockMs) release(key, waiting, context);
+    const due: [string, Waiting][] = [];
+    for (const entry of context.state.waiting.entries()) if (entry[1].dueMs <= context.clockMs) due.push(entry);
+    for (const [key, waiting] of due) release(key, waiting, context);
   },
 });

@@ -13,9 +13,9 @@ const header = /(?<![\w$.\\])[\d$.\\]*([A-Za-z_][\w$.\\]*(?:Error|Exception|Pani
 
 /** An exception in the text of a body, as programs print it that know no OpenTelemetry. */
 const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => {
-  const [line = ''] = body.trimStart().split('\n', 1);
   const plain = { type: '', message: body, stack: '' };
   if (!body.trimEnd().includes('\n')) return plain;
+  const [line = ''] = body.trimStart().split('\n', 1);
   const { language, chain } = readStack(body);
   if (language === undefined) return plain;
   const [, type = '', message = line] = header.exec(body.slice(0, 4_096)) ?? [];
@@ -33,7 +33,7 @@ const toldBy = (record: LogRecord, level: number, read: Read): Pick<Told, 'type'
 };
 
 /** As `GET /api/logs/{id}` knows the record. */
-const recordIdOf = ({ timeNs, place: { partition, offset, ordinal } }: LogRecord): string =>
+const recordIdOf = (timeNs: bigint, { place: { partition, offset, ordinal } }: LogRecord): string =>
   `${timeNs}-${partition}-${offset}-${ordinal}`;
 
 /** Finds errors in logs: exceptions from WARN on, and whatever is ERROR or FATAL. */
@@ -50,11 +50,18 @@ export const logErrors = defineProcessor({
     const read = readingOf(record);
     const told = toldBy(record, level, read);
     if (told === undefined) return;
+    const { timeNs } = record;
     emit.raised(
       raisedOf(record, {
         ...told,
-        ...{ source: 'log', recordId: recordIdOf(record), parentSpanId: '', isStatusOnly: false, handled: null },
-        timeNs: record.timeNs,
+        ...{
+          source: 'log',
+          recordId: recordIdOf(timeNs, record),
+          parentSpanId: '',
+          isStatusOnly: false,
+          handled: null,
+        },
+        timeNs,
         tags: {},
         read,
       }),

@@ -24,14 +24,18 @@ const names = {
 } as const satisfies Partial<Record<ErrorTag, readonly string[]>>;
 type OlderName = (typeof names)[keyof typeof names][number];
 const olderNames: Readonly<Partial<Record<ErrorTag, readonly OlderName[]>>> = names;
-const namesOf = (tag: ErrorTag): readonly (ErrorTag | OlderName)[] => olderNames[tag] ?? [tag];
+/** Each tag, with the names that it is read by. */
+const namedTags = errorTags.map((tag): { tag: ErrorTag; names: readonly (ErrorTag | OlderName)[] } => ({
+  tag,
+  names: olderNames[tag] ?? [tag],
+}));
 const users = ['user.id', 'enduser.id', 'user.email', 'enduser.pseudo.id'] as const;
 const environments = ['deployment.environment.name', 'deployment.environment'] as const;
 const userAgents = ['user_agent.original', 'http.user_agent'] as const;
 const exceptions = ['exception.type', 'exception.message', 'exception.stacktrace'] as const;
 
 /** Names of all attributes that an error is made of: no other one can be read. */
-const asked = [...errorTags.flatMap(namesOf), ...users, ...environments, ...userAgents, ...exceptions];
+const asked = [...namedTags.flatMap(({ names }) => names), ...users, ...environments, ...userAgents, ...exceptions];
 const askedSet = new NameSet(asked);
 
 /** Text of an attribute; undefined without one. */
@@ -63,14 +67,55 @@ const browserOf = (userAgent: string): string => {
   return browserNames[own] ?? own;
 };
 
-const tagsOf = (read: Read, given: RaisedError['tags']): RaisedError['tags'] => {
+/** What a resource says of its errors. */
+interface OfResource {
+  readonly attributes: unknown;
+  readonly environment: string;
+  readonly userId: string;
+  /** In the order of `errorTags`. */
+  readonly tags: readonly string[];
+}
+/** Of the latest one: most errors of a resource come one after the other. */
+let latest: OfResource | undefined;
+const ofResource = (record: LogRecord | Span): OfResource => {
+  const attributes = record.resourceAttributes;
+  if (latest?.attributes === attributes) return latest;
+  const first = (names: readonly Parameters<Read>[0][]): string => firstOf((name) => record.resource(name), names);
+  const tags = namedTags.map(({ names }) => first(names));
+  latest = { attributes, environment: first(environments), userId: first(users), tags };
+  return latest;
+};
+
+/** Reads attributes of the record, and those of its resource. */
+class Reading {
+  readonly #record: LogRecord | Span;
+  readonly #own: Read;
+
+  constructor(record: LogRecord | Span, own: Read) {
+    this.#record = record;
+    this.#own = own;
+  }
+
+  any(name: Parameters<Read>[0]): string | undefined {
+    return this.#own(name) || this.#record.resource(name);
+  }
+
+  /** The first of several attributes that is not empty; `there` is what the resource alone says. Its newer name goes before the record's older one. */
+  first(names: readonly Parameters<Read>[0][], there: string): string {
+    return firstOf(this.#own, names) === '' ? there : firstOf((name) => this.any(name), names);
+  }
+}
+
+const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['tags']): RaisedError['tags'] => {
   const tags: RaisedError['tags'] = {};
-  for (const tag of errorTags) {
-    const value = given[tag] ?? firstOf(read, namesOf(tag));
+  // Entries of a list are lists of their own: more garbage than all else of an error.
+  for (let at = 0; at < namedTags.length; at++) {
+    const { tag, names } = namedTags[at] as (typeof namedTags)[number];
+    const value = given[tag] ?? reading.first(names, there[at] ?? '');
     if (value !== '') tags[tag] = cut(value, maxTag);
   }
   if (tags['user_agent.name'] === undefined) {
-    const userAgent = read(userAgents[0]) ?? read(userAgents[1]);
+    const userAgent = reading.any(userAgents[0]) ?? reading.any(userAgents[1]);
     const browser = userAgent === undefined ? '' : browserOf(userAgent);
     if (browser !== '') tags['user_agent.name'] = browser;
   }
@@ -100,25 +145,33 @@ export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
     operation: told.operation,
     service: record.service,
   });
-  const any: Read = (name) => firstOf(read, [name]) || record.resource(name);
+  const there = ofResource(record);
+  const reading = new Reading(record, read);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
   const timeNs = told.timeNs < receivedNs ? told.timeNs : receivedNs;
   return {
-    ...{ tenantId: record.tenantId, projectId: record.projectId, service: record.service, source, recordId },
-    environment: firstOf(any, environments),
+    tenantId: record.tenantId,
+    projectId: record.projectId,
+    service: record.service,
+    environment: reading.first(environments, there.environment),
     release: record.resource('service.version') ?? '',
-    ...{ fingerprint: id, components: components.map(([name, text]): [string, string] => [name, text]), culprit },
-    ...{
-      type: type === '' ? (components.find(([name]) => name === 'type')?.[1] ?? '') : type,
-      message,
-      stack,
-      handled,
-    },
-    userId: cut(firstOf(any, users), maxTag),
-    tags: tagsOf(any, told.tags),
-    ...{ traceId: record.traceId, spanId: record.spanId, parentSpanId, isStatusOnly },
+    source,
+    fingerprint: id,
+    components: components as [string, string][],
+    type: type === '' ? (components.find(([name]) => name === 'type')?.[1] ?? '') : type,
+    message,
+    culprit,
+    stack,
+    handled,
+    userId: cut(reading.first(users, there.userId), maxTag),
+    tags: tagsOf(reading, there.tags, told.tags),
+    traceId: record.traceId,
+    spanId: record.spanId,
     at: formatTime(timeNs),
+    recordId,
     timeMs: Number(timeNs / 1_000_000n),
+    parentSpanId,
     identity: `${shortType}/${patternIdOf(message)}`,
+    isStatusOnly,
   };
 };

@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
 import { maskedMessage } from './message.ts';
-import { readStack, type Stack } from './stack.ts';
+import { Remembered } from './remembered.ts';
+import { cutStack, readStack, type Stack } from './stack.ts';
 
 export const version = 1;
 
@@ -101,27 +102,58 @@ const isOfAnyProgram = (compared: readonly string[]): boolean =>
 const idOf = (components: readonly Component[]): string =>
   `f${version}-${hash('sha256', JSON.stringify(components), 'hex').slice(0, 16)}`;
 
-/** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
-export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
-  const read = readStack(stack);
-  const { language, chain } = read;
-  const frames = framesOf(read);
+/** What of a stack is compared. */
+interface Compared {
+  /** No other has it. */
+  readonly number: number;
+  readonly language: Language | undefined;
+  /** Of the chain. */
+  readonly types: readonly string[];
+  readonly frames: readonly string[];
+  readonly tellsLittle: boolean;
+}
+
+let read = 0;
+const comparedIn = (stack: string): Compared => {
+  const { language, chain } = readStack(stack);
+  const frames = framesOf({ language, chain });
+  const types = chain.map(({ type }) => type);
+  return { number: read++, language, types, frames: comparedOf(frames), tellsLittle: tellsLittle(frames) };
+};
+
+const made = (
+  { language, types, frames }: Compared,
+  { type, mask, operation, service }: Readonly<Record<'type' | 'mask' | 'operation' | 'service', string>>,
+): Fingerprint => {
   const components: Component[] = [];
   const add = (name: Component[0], text: string): void => {
     if (text !== '') components.push([name, text]);
   };
-  const own = typeName(type === '' ? (chain[0]?.type ?? '') : type, language);
+  const own = typeName(type === '' ? (types[0] ?? '') : type, language);
   add('type', own);
-  for (const { type: cause } of chain.slice(1)) add('cause', typeName(cause, language));
-  const compared = comparedOf(frames);
-  for (const text of compared) add('frame', text);
-  if (compared.length === 0 || tellsLittle(frames)) add('message', maskedMessage(message));
-  if (compared.length === 0) add('operation', operation);
+  for (const cause of types.slice(1)) add('cause', typeName(cause, language));
+  for (const text of frames) add('frame', text);
+  add('message', mask);
+  if (frames.length === 0) add('operation', operation);
   const isOperationAlone = components.every(([name]) => name === 'operation');
-  if (compared.length > 0 ? isOfAnyProgram(compared) : isOperationAlone) add('service', service);
+  if (frames.length > 0 ? isOfAnyProgram(frames) : isOperationAlone) add('service', service);
   return {
     ...{ id: idOf(components), components, language },
-    culprit: compared[0] ?? operation,
+    culprit: frames[0] ?? operation,
     shortType: shortOf(own),
   };
+};
+
+const stacks = new Remembered<Compared>(2 ** 20);
+const fingerprints = new Remembered<Fingerprint>(2 ** 20);
+
+/** The fingerprint of an error: its types and frames; without frames, its types and its message without values. */
+export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
+  const cut = cutStack(stack);
+  const compared = stacks.of(cut, () => comparedIn(cut));
+  const mask = compared.frames.length === 0 || compared.tellsLittle ? maskedMessage(message) : '';
+  const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} `;
+  return fingerprints.of(`${lengths}${type}${mask}${operation}${service}`, () =>
+    made(compared, { type, mask, operation, service }),
+  );
 };

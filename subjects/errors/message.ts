@@ -1,5 +1,5 @@
 /** Messages without what differs from one occurrence to the next. */
-import { Tokens, VARIABLE } from '../log-patterns/tokens.ts';
+import { Tokens } from '../log-patterns/tokens.ts';
 
 const tokens = new Tokens();
 const maxMessage = 1_000;
@@ -7,8 +7,5 @@ const maxMessage = 1_000;
 /** The first line of a message, with `<*>` for every value that its form shows to be one: numbers, ids, addresses, paths, quoted text. */
 export const maskedMessage = (message: string): string => {
   tokens.read(message.trimStart());
-  let text = '';
-  for (let index = 0; index < tokens.count; index++)
-    text += tokens.gap(index) + (tokens.hashes[index] === VARIABLE ? '<*>' : tokens.value(index));
-  return (text + tokens.gap(tokens.count)).trim().slice(0, maxMessage);
+  return tokens.masked('<*>').trim().slice(0, maxMessage);
 };

@@ -135,5 +135,12 @@ class Reader {
   }
 }
 
+/** Looking for a stack in a text and comparing it read the same one. */
+let last: { readonly text: string; readonly stack: Stack } | undefined;
+
 /** Reads a stack; of what is no stack the chain has no frames. */
-export const readStack = (text: string): Stack => new Reader().read(cutStack(text));
+export const readStack = (text: string): Stack => {
+  const cut = cutStack(text);
+  if (last?.text !== cut) last = { text: cut, stack: new Reader().read(cut) };
+  return last.stack;
+};

@@ -11,6 +11,7 @@ import { Task } from '../../processors/engine/task.ts';
 import { errorOccurrences } from '../../processors/errors/error-occurrences.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
+import type { RaisedError } from '../../schemas/error-occurrences.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
@@ -134,6 +135,27 @@ const raised = finding.batch(messagesOf('traces', spansOf(span(exceptionEvent, 2
   }),
 );
 rows['raised errors: counting each once'] = cost(errorOccurrences, raised, count);
+
+/** CPU-seconds a million errors, each of another trace, once more were counted than are remembered. */
+const costBeyond = (): number => {
+  const task = new Task(errorOccurrences, { topic: topics.raisedErrors.name, partition: 0 });
+  const [one] = JSON.parse(Buffer.from(raised[0]?.value ?? []).toString()) as [RaisedError];
+  const each = 200;
+  let spent = 0;
+  for (let offset = 0; offset < 1_000; offset++) {
+    const values = Array.from({ length: each }, (_, at) => ({
+      ...one,
+      traceId: idOf(offset * each + at, 16).toString('hex'),
+    }));
+    const value = Buffer.from(JSON.stringify(values));
+    const before = process.cpuUsage();
+    task.batch([{ offset, timestampMs: firstMs, key: '', headers: { tenant: one.tenantId }, value }]);
+    const { user, system } = process.cpuUsage(before);
+    if (offset >= 600) spent += user + system;
+  }
+  return Math.round((spent / (400 * each)) * 100) / 100;
+};
+rows['raised errors: counting each once, beyond those that are remembered'] = costBeyond();
 
 const began = process.cpuUsage();
 for (let at = 0; at < 20_000; at++) {

@@ -136,6 +136,29 @@ test('whatever stands in a stack, it is read, and read alike again', (t) => {
   }
 });
 
+test('what is remembered of other errors changes nothing', (t) => {
+  const all = stackCases.flatMap(({ same, others }) => [...same, ...others]);
+  const first = all.map(of);
+  // More than is remembered.
+  for (let at = 0; at < 3_000; at++)
+    of({ message: 'x'.repeat(900), stack: `Error: x\n    at f${at} (/srv/${'y'.repeat(900)}.js:1:1)` });
+  t.deepEqual(all.map(of), first);
+  t.deepEqual(all.map(of), first);
+  const pairs: readonly (readonly [Thrown, Thrown])[] = [
+    [
+      { type: 'ab', message: 'c' },
+      { type: 'a', message: 'bc' },
+    ],
+    [{ message: 'no stock' }, { type: 'no stock' }],
+  ];
+  for (const pair of pairs) t.is(new Set([...pair, ...pair].map((each) => of(each).id)).size, 2);
+  const failed = { type: '', message: '', stack: '' };
+  t.not(
+    fingerprintOf({ ...failed, operation: 'a', service: 'b' }).id,
+    fingerprintOf({ ...failed, operation: 'ab' }).id,
+  );
+});
+
 test('a stack that was made to take long is read', (t) => {
   const lines = [
     'at ',

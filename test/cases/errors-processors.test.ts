@@ -1,9 +1,12 @@
 /** What counts as an error, and how often. */
 import test from 'ava';
+import { weightOf } from '../../processors/engine/state.ts';
+import { piecesOf } from '../../processors/engine/task-snapshot.ts';
 import { errorOccurrences } from '../../processors/errors/error-occurrences.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
-import type { ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
+import { compiled } from '../../schemas/compiled.ts';
+import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 import { text } from './sink-tables.ts';
@@ -341,4 +344,48 @@ test('where too many wait, errors count at once', (t) => {
   t.true(run.emitted().length > 1_000 && run.emitted().length < 2_000, `${run.emitted().length}`);
   run.tick(firstMs + 60_000);
   t.is(run.emitted().length, 2_000);
+});
+
+test('what is remembered of errors is saved as it is declared, read, and weighed as that', (t) => {
+  const [raised] = raisedByLogs(log('order 17 is lost', { spanId: 1 }));
+  const parts: readonly (readonly (readonly [string, unknown])[])[] = [
+    [
+      ['exception a cart /1', { lastMs: firstMs, emitted: 1, places: { 'span 01': 2, 'log "2"': 1 } }],
+      ['exception b cart /1', { lastMs: firstMs + 0.5, emitted: 0, places: {} }],
+    ],
+    [
+      ['span a 01', 1],
+      ['span b 01', 1],
+    ],
+    [['exception a cart /1', { dueMs: firstMs + 9_000, held: [raised, raised] }]],
+  ];
+  const texts = parts.map((part) => Buffer.from(JSON.stringify(part)));
+  const lengths = Buffer.alloc(4 * texts.length);
+  for (const [index, { length }] of texts.entries()) lengths.writeUInt32LE(length, 4 * index);
+  const saved = Buffer.concat([lengths, ...texts]);
+  const { open, save, size } = errorOccurrences.state;
+  const state = open(new Uint8Array(saved));
+  t.deepEqual(Buffer.concat(piecesOf(save(state))), saved);
+  const weights = parts.flat().map(([key, value]) => 64 + 2 * key.length + weightOf(value));
+  t.is(
+    size(state).bytes,
+    weights.reduce((sum, weight) => sum + weight, 0),
+  );
+});
+
+test('a damaged error is refused for what its schema says', (t) => {
+  const [raised] = raisedBySpans(span({ exceptions: [['IOError', 'no disk']] }));
+  const damages: readonly object[] = [
+    ...Object.keys(raised ?? {}).flatMap((name) => [{ [name]: undefined }, { [name]: [] }, { [name]: 1e300 }]),
+    ...[{ other: 1 }, { tags: { other: '1' } }, { tags: { 'http.route': 1 } }, { source: 'metric' }, { timeMs: '1' }],
+    ...[{ components: [['type']] }, { components: [['type', 'a', 'b']] }, { components: [['type', 1]] }],
+  ];
+  for (const damage of [{}, ...damages]) {
+    const [plain, faster] = [RaisedError, compiled(RaisedError)].map((schema) =>
+      schema.safeParse({ ...raised, ...damage }),
+    );
+    t.deepEqual(faster?.error?.issues, plain?.error?.issues);
+    t.deepEqual(JSON.stringify(faster?.data), JSON.stringify(plain?.data));
+  }
+  t.false(compiled(RaisedError).safeParse({ ...raised, other: 1 }).success);
 });
