@@ -67,7 +67,7 @@ const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 const isTold = ({ isNew, merged, pattern }: Added, day: number): boolean =>
   isNew || merged.length > 0 || pattern.told !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
 
-const foundOf = (record: LogRecord, { id, merged, pattern }: Added, body: string): FoundPattern => ({
+const foundOf = (record: LogRecord, { id, merged, pattern }: Added): FoundPattern => ({
   tenantId: record.tenantId,
   service: record.service,
   patternId: id,
@@ -78,7 +78,7 @@ const foundOf = (record: LogRecord, { id, merged, pattern }: Added, body: string
   firstSeen: new Date(Math.min(record.timeMs, record.receivedAtMs)).toISOString(),
   seenAt: new Date(record.receivedAtMs).toISOString(),
   count: pattern.count,
-  sample: body.slice(0, maxSample),
+  sample: record.body.slice(0, maxSample),
   merged: [...merged],
   parameters: parametersOf(pattern),
 });
@@ -97,12 +97,12 @@ export const logPatterns = defineProcessor({
   limits: { stateBytes: 96 * 1024 * 1024 },
 
   step(record, { state, emit, clockMs, watermarkMs, setTimer, tenantId }) {
-    const { body, service } = record;
-    const added = state.miner.add(service, body);
+    const { service } = record;
+    const added = state.miner.add(service, record);
     const day = Math.floor(clockMs / dayMs);
     if (isTold(added, day)) {
       added.pattern.told = day;
-      emit.found(foundOf(record, added, body));
+      emit.found(foundOf(record, added));
     }
     const startMs = Math.floor(Math.min(record.timeMs, lastMs) / minuteMs) * minuteMs;
     const of = { projectId: record.projectId, service, severity: severityLevelOf(record) };

@@ -7,7 +7,7 @@
  */
 
 import { OTHER_ID, OTHER_TEMPLATE } from '../../subjects/log-patterns/pattern-id.ts';
-import { Tokens } from '../../subjects/log-patterns/tokens.ts';
+import { Tokens, type WireBody } from '../../subjects/log-patterns/tokens.ts';
 import { variablePlaces } from './evidence.ts';
 import { Pattern, type SavedPattern } from './pattern.ts';
 
@@ -75,6 +75,8 @@ const addOther = (pattern: Pattern): Added => {
   pattern.count++;
   return { id: OTHER_ID, template: OTHER_TEMPLATE, isNew: false, merged: NONE, pattern };
 };
+/** Of the body that is added, whichever miner does. */
+const tokens = new Tokens();
 const NO_PATTERNS: readonly Pattern[] = [];
 const DOOR = 1024;
 const ALIASES_PER_PATTERN = 4;
@@ -98,7 +100,6 @@ const warmth = ({ count, last }: Pattern, now: number): number => Math.log2(1 + 
 
 export class Miner {
   readonly #options: MinerOptions;
-  readonly #tokens = new Tokens();
   readonly #scopes = new Map<string, Scope>();
   /** Counts the bodies of scopes for which there is no place. */
   #beyond = newOther();
@@ -115,10 +116,9 @@ export class Miner {
   }
 
   /** Gives a body its pattern. `key` names the tenant and service; nothing is shared between keys but memory. */
-  add(key: string, body: string): Added {
+  add(key: string, body: string | WireBody): Added {
     const scope = this.#scopeOf(key);
     if (scope === undefined) return addOther(this.#beyond);
-    const tokens = this.#tokens;
     tokens.read(body);
     scope.bodies++;
     const known = this.#known(scope, tokens);

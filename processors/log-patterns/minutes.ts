@@ -5,12 +5,53 @@ export const minuteMs = 60_000;
 /** Bytes that a count takes. Its id is the pattern's own text. */
 const countBytes = 48;
 
-/** Of what a count is, but the pattern. */
-interface Group {
+/** Groups that are remembered: records of one sender come together, of a few severities and of two minutes where one begins. */
+const remembered = 8;
+
+/** Of what a count is, but the minute and the pattern. */
+interface Of {
   readonly projectId: string;
   readonly service: string;
   readonly severity: SeverityLevel;
-  readonly counts: Map<string, number>;
+}
+
+class Group {
+  readonly startMs: number;
+  readonly of: Of;
+  /** By the id of the pattern the place of its count: a number in a list is counted up faster than one in a map. */
+  readonly #places = new Map<string, number>();
+  readonly #counts: number[] = [];
+
+  constructor(startMs: number, of: Of) {
+    this.startMs = startMs;
+    this.of = of;
+  }
+
+  is(startMs: number, { projectId, service, severity }: Of): boolean {
+    const { of } = this;
+    return this.startMs === startMs && of.severity === severity && of.service === service && of.projectId === projectId;
+  }
+
+  get size(): number {
+    return this.#counts.length;
+  }
+
+  /** Whether the pattern is the first time here. */
+  add(patternId: string, count: number): boolean {
+    const place = this.#places.get(patternId);
+    if (place !== undefined) {
+      this.#counts[place] = (this.#counts[place] as number) + count;
+      return false;
+    }
+    this.#places.set(patternId, this.#counts.length);
+    this.#counts.push(count);
+    return true;
+  }
+
+  /** In the order in which they came. */
+  counts(): [id: string, count: number][] {
+    return [...this.#places].map(([id, place]) => [id, this.#counts[place] as number]);
+  }
 }
 
 export type Counted = Omit<PatternCount, 'tenantId'>;
@@ -21,9 +62,9 @@ type SavedMinute = readonly [startMs: number, groups: readonly SavedGroup[]];
 export class Minutes {
   readonly #minutes = new Map<number, Map<string, Group>>();
   #entries = 0;
-  /** The group of the record before: records of one sender come together. */
-  #last: Group | undefined;
-  #lastStartMs = Number.NaN;
+  /** Some groups of the last records. */
+  readonly #recent: Group[] = [];
+  #oldest = 0;
 
   /** How many counts there are. */
   get entries(): number {
@@ -35,32 +76,32 @@ export class Minutes {
   }
 
   /** Counts a record. Whether it is the first of its minute. */
-  add(startMs: number, { projectId, service, severity }: Omit<Group, 'counts'>, patternId: string): boolean {
+  add(startMs: number, of: Of, patternId: string): boolean {
+    for (const group of this.#recent)
+      if (group.is(startMs, of)) {
+        if (group.add(patternId, 1)) this.#entries++;
+        return false;
+      }
     const isFirst = !this.#minutes.has(startMs);
-    let group = this.#last;
-    const isSame =
-      startMs === this.#lastStartMs &&
-      group?.severity === severity &&
-      group.service === service &&
-      group.projectId === projectId;
-    if (group === undefined || !isSame) group = this.#groupOf(startMs, projectId, service, severity);
-    const before = group.counts.get(patternId);
-    if (before === undefined) this.#entries++;
-    group.counts.set(patternId, (before ?? 0) + 1);
+    const group = this.#groupOf(startMs, of);
+    if (group.add(patternId, 1)) this.#entries++;
+    this.#recent[this.#oldest] = group;
+    this.#oldest = (this.#oldest + 1) % remembered;
     return isFirst;
   }
 
   /** Takes out the minutes that begin before a time, the earliest first. */
   take(beforeMs = Number.POSITIVE_INFINITY): Counted[] {
-    this.#last = undefined;
+    this.#recent.length = 0;
+    this.#oldest = 0;
     const over = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);
     return over.flatMap((startMs) => {
       const groups = [...(this.#minutes.get(startMs)?.values() ?? [])];
       this.#minutes.delete(startMs);
       const minute = new Date(startMs).toISOString();
-      return groups.flatMap(({ counts, ...group }) => {
-        this.#entries -= counts.size;
-        return [...counts].map(([patternId, count]) => ({ ...group, patternId, minute, count }));
+      return groups.flatMap((group) => {
+        this.#entries -= group.size;
+        return group.counts().map(([patternId, count]) => ({ ...group.of, patternId, minute, count }));
       });
     });
   }
@@ -68,12 +109,10 @@ export class Minutes {
   saved(): readonly SavedMinute[] {
     return [...this.#minutes].map(([startMs, groups]) => [
       startMs,
-      [...groups.values()].map(({ projectId, service, severity, counts }) => [
-        projectId,
-        service,
-        severity,
-        [...counts],
-      ]),
+      [...groups.values()].map((group) => {
+        const { projectId, service, severity } = group.of;
+        return [projectId, service, severity, group.counts()];
+      }),
     ]);
   }
 
@@ -81,27 +120,24 @@ export class Minutes {
     const minutes = new Minutes();
     for (const [startMs, groups] of saved)
       for (const [projectId, service, severity, counts] of groups) {
-        const group = minutes.#groupOf(startMs, projectId, service, severity);
-        for (const [id, count] of counts) group.counts.set(id, count);
-        minutes.#entries += counts.length;
+        const group = minutes.#groupOf(startMs, { projectId, service, severity });
+        for (const [id, count] of counts) if (group.add(id, count)) minutes.#entries++;
       }
     return minutes;
   }
 
-  #groupOf(startMs: number, projectId: string, service: string, severity: SeverityLevel): Group {
+  #groupOf(startMs: number, of: Of): Group {
     let groups = this.#minutes.get(startMs);
     if (groups === undefined) {
       groups = new Map();
       this.#minutes.set(startMs, groups);
     }
-    const key = `${projectId}\0${severity}\0${service}`;
+    const key = `${of.projectId}\0${of.severity}\0${of.service}`;
     let group = groups.get(key);
     if (group === undefined) {
-      group = { projectId, service, severity, counts: new Map() };
+      group = new Group(startMs, of);
       groups.set(key, group);
     }
-    this.#last = group;
-    this.#lastStartMs = startMs;
     return group;
   }
 }

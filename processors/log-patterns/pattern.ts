@@ -165,14 +165,16 @@ export class Pattern {
 
   /** Counts the values of a body of this pattern. */
   observe(tokens: Tokens): void {
-    const among = this.variables + tokens.fields.length;
+    const { fields } = tokens;
+    const among = this.variables + fields.length;
     let left = MAX_VARIABLES;
     for (let place = 0; place < this.hashes.length && left > 0; place++) {
       if (this.isWord(place)) continue;
       left--;
-      this.#valuesOf(placeNames[place] as string, among).add(tokens.value(place));
+      const values = this.#valuesOf(placeNames[place] as string, among);
+      values.see(tokens.codes, tokens.starts[place] as number, tokens.ends[place] as number);
     }
-    for (const [name, value] of tokens.fields) {
+    for (const [name, value] of fields) {
       if (left-- <= 0) break;
       this.#valuesOf(name, among).add(value);
     }

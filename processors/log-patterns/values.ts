@@ -31,23 +31,71 @@ export type SavedValues = readonly [
   kept: readonly (string | number)[],
 ];
 
-/** A string of its own: a slice of a body would keep the whole body in memory. */
-const own = (value: string): string => (value.length < 13 ? value : Buffer.from(value, 'utf8').toString());
+const narrow = Buffer.alloc(MAX_VALUE);
+/** A string of its own: a slice of a body would keep the whole body in memory. Half a character at the end of a long one is none. */
+const textOf = (codes: Uint16Array, from: number, to: number): string => {
+  let all = 0;
+  for (let at = from; at < to; at++) {
+    const code = codes[at] as number;
+    narrow[at - from] = code;
+    all |= code;
+  }
+  if (all < 256) return narrow.toString('latin1', 0, to - from);
+  const text = String.fromCharCode(...codes.subarray(from, to));
+  return text.length < 13 ? text : text.toWellFormed();
+};
+
+/** Codes of a value that is text. */
+const scratch = new Uint16Array(MAX_VALUE);
+const toScratch = (value: string): number => {
+  const length = Math.min(value.length, MAX_VALUE);
+  for (let at = 0; at < length; at++) scratch[at] = value.charCodeAt(at);
+  return length;
+};
+
+const isText = (text: string, codes: Uint16Array, from: number, to: number): boolean => {
+  if (text.length !== to - from) return false;
+  for (let at = from; at < to; at++) if (text.charCodeAt(at - from) !== codes[at]) return false;
+  return true;
+};
 
 const digit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** The number that a value begins with (`12`, `-3.5`, `12ms`), else NaN. */
-const numberOf = (value: string): number => {
-  const first = value.charCodeAt(0);
-  if (!digit(first) && !((first === 45 || first === 46) && digit(value.charCodeAt(1)))) return Number.NaN;
-  let end = 1;
-  let dots = 0;
-  for (; end < value.length && end < 24; end++) {
-    const code = value.charCodeAt(end);
-    if (code === 46) dots++;
-    else if (!digit(code)) break;
+/** Characters of a number that is made of its digits here. */
+const MAX_EXACT = 15;
+const powers = Array.from({ length: MAX_EXACT }, (_, power) => 10 ** power);
+
+/** The same as `Number` makes of so few characters: a division of two exact numbers is rounded once. */
+const exactNumber = (codes: Uint16Array, from: number, end: number): number => {
+  let digits = 0;
+  let dot = end - 1;
+  for (let at = from; at < end; at++) {
+    const code = codes[at] as number;
+    if (code === 46) dot = at;
+    else if (code !== 45) digits = digits * 10 + code - 48;
   }
-  const rest = value.charCodeAt(end);
+  const number = digits / (powers[end - 1 - dot] as number);
+  return codes[from] === 45 ? -number : number;
+};
+
+/** Whether a number begins here: with a digit, or a sign or dot before one. */
+const beginsNumber = (codes: Uint16Array, from: number, to: number): boolean => {
+  const first = from < to ? (codes[from] as number) : 0;
+  return digit(first) || ((first === 45 || first === 46) && from + 1 < to && digit(codes[from + 1] as number));
+};
+
+/** The number that a value begins with (`12`, `-3.5`, `12ms`), else NaN. */
+const numberIn = (codes: Uint16Array, from: number, to: number): number => {
+  if (!beginsNumber(codes, from, to)) return Number.NaN;
+  const longest = Math.min(to, from + 24);
+  let end = from;
+  let dots = 0;
+  for (; end < longest; end++) {
+    const code = codes[end] as number;
+    if (code === 46) dots++;
+    else if (!digit(code) && end > from) break;
+  }
+  const rest = end < to ? codes[end] : 0;
   // Only a unit may follow: dates, addresses and hexadecimal are no numbers.
   if (
     dots > 1 ||
@@ -55,11 +103,17 @@ const numberOf = (value: string): number => {
     rest === 45 ||
     rest === 47 ||
     rest === 58 ||
-    digit(value.charCodeAt(value.length - 1)) !== (end === value.length)
+    digit(codes[to - 1] as number) !== (end === to)
   )
     return Number.NaN;
-  return Number(value.slice(0, end));
+  return end - from > MAX_EXACT ? Number(textOf(codes, from, end)) : exactNumber(codes, from, end);
 };
+
+/** How often a value came, and how much of that may be of others. */
+interface Came {
+  readonly times: number;
+  readonly error: number;
+}
 
 /**
  * Space-saving: when a new value finds no place, it takes that of the least frequent one, and its count. How much of a count is of values before
@@ -105,16 +159,21 @@ export class Values {
     return [this.#capacity, this.#hits, seen, numbers, ...range, this.#distinct ?? null, this.#kept];
   }
 
-  add(raw: string, times = 1): void {
+  add(value: string, times = 1): void {
+    this.see(scratch, 0, toScratch(value), times);
+  }
+
+  /** Adds a value that lies between two places of a body: most need no text. */
+  see(codes: Uint16Array, from: number, end: number, times = 1): void {
+    const to = Math.min(end, from + MAX_VALUE);
     this.seen += times;
-    const value = raw.length > MAX_VALUE ? raw.slice(0, MAX_VALUE) : raw;
-    const number = numberOf(value);
+    const number = numberIn(codes, from, to);
     if (!Number.isNaN(number)) {
       this.numbers += times;
       if (number < this.min) this.min = number;
       if (number > this.max) this.max = number;
     }
-    this.#hits += this.#count(value, times) ? times : times - 1;
+    this.#hits += this.#count(codes, from, to, { times, error: 0 }) ? times : times - 1;
   }
 
   /** Takes up what another one saw. */
@@ -126,8 +185,7 @@ export class Values {
     this.#hits += other.#hits;
     if (other.#distinct !== undefined)
       this.#distinct = sketchesTogether(this.#distinct ?? sketchOf(this.#values()), other.#distinct);
-    for (let at = 0; at < other.#kept.length; at += 3)
-      if (this.#count(other.#kept[at] as string, other.#number(at + 1), other.#number(at + 2))) this.#hits++;
+    for (let at = 0; at < other.#kept.length; at += 3) if (this.#countKept(other, at)) this.#hits++;
   }
 
   summary(): ValueSummary {
@@ -150,22 +208,28 @@ export class Values {
     return this.#kept.filter((_, at) => at % 3 === 0) as string[];
   }
 
+  #countKept(other: Values, at: number): boolean {
+    const length = toScratch(other.#kept[at] as string);
+    return this.#count(scratch, 0, length, { times: other.#number(at + 1), error: other.#number(at + 2) });
+  }
+
   /** Whether the value was kept before. */
-  #count(value: string, times: number, error = 0): boolean {
+  #count(codes: Uint16Array, from: number, to: number, { times, error }: Came): boolean {
     const kept = this.#kept;
-    const at = kept.indexOf(value);
-    if (at >= 0) {
+    let at = 0;
+    while (at < kept.length && !isText(kept[at] as string, codes, from, to)) at += 3;
+    if (at < kept.length) {
       kept[at + 1] = this.#number(at + 1) + times;
       kept[at + 2] = this.#number(at + 2) + error;
       return true;
     }
-    if (kept.length < this.#capacity * 3) this.#kept = kept.concat(own(value), times, error);
+    if (kept.length < this.#capacity * 3) this.#kept = kept.concat(textOf(codes, from, to), times, error);
     else {
       this.#distinct ??= sketchOf(this.#values());
-      if (this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#forget();
-      if (this.#capacity > 0) this.#replace(value, times, error);
+      if (this.#capacity > 0 && this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#forget();
+      if (this.#capacity > 0) this.#replace(textOf(codes, from, to), times, error);
     }
-    if (this.#distinct !== undefined) this.#distinct = sketchWith(this.#distinct, value);
+    if (this.#distinct !== undefined) this.#distinct = sketchWith(this.#distinct, codes, from, to);
     return false;
   }
 
@@ -178,7 +242,7 @@ export class Values {
     let least = 0;
     for (let at = 3; at < this.#kept.length; at += 3) if (this.#number(at + 1) < this.#number(least + 1)) least = at;
     const before = this.#number(least + 1);
-    this.#kept[least] = own(value);
+    this.#kept[least] = value;
     this.#kept[least + 1] = before + times;
     this.#kept[least + 2] = before + error;
   }

@@ -9,17 +9,17 @@ const INDEX_BITS = 7;
 const ZERO = 48;
 const nothing = '0'.repeat(REGISTERS);
 
-const hashOf = (value: string): number => {
+const hashOf = (codes: Uint16Array, from: number, to: number): number => {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < value.length; at++) hash = Math.imul(hash ^ value.charCodeAt(at), 0x01000193);
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ (codes[at] as number), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
 };
 
-/** The sketch with one more value. */
-export const sketchWith = (sketch: string, value: string): string => {
-  const hash = hashOf(value);
+/** The sketch with one more value: codes of characters between two places. */
+export const sketchWith = (sketch: string, codes: Uint16Array, from: number, to: number): string => {
+  const hash = hashOf(codes, from, to);
   const register = hash >>> (32 - INDEX_BITS);
   const rank = Math.min(Math.clz32(hash << INDEX_BITS), 32 - INDEX_BITS) + 1;
   if (sketch.charCodeAt(register) - ZERO >= rank) return sketch;
@@ -31,7 +31,13 @@ export const sketchWith = (sketch: string, value: string): string => {
 /** A sketch of some values. */
 export const sketchOf = (values: Iterable<string>): string => {
   let sketch = nothing;
-  for (const value of values) sketch = sketchWith(sketch, value);
+  for (const value of values)
+    sketch = sketchWith(
+      sketch,
+      Uint16Array.from({ length: value.length }, (_, at) => value.charCodeAt(at)),
+      0,
+      value.length,
+    );
   return sketch;
 };
 

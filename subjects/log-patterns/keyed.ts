@@ -4,33 +4,77 @@ const MAX_HASHES = 10_000;
 const hashes = new Map<string, number>();
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Numbers within keys do not tell bodies apart: each is as `0`. */
+/** What the hash of a key begins with, and what each of its characters makes of it. Numbers within keys do not tell bodies apart: each is as `0`. */
+const SEED = 17;
+const mixed = (hash: number, code: number, before: number): number => {
+  if (!isDigit(code)) return Math.imul(hash ^ code, 0x01000193);
+  return isDigit(before) ? hash : Math.imul(hash ^ 48, 0x01000193);
+};
+const finished = (hash: number): number => hash ^ (hash >>> 15);
+
 export const keyHash = (name: string): number => {
   const known = hashes.get(name);
   if (known !== undefined) return known;
-  let hash = 17;
-  for (let index = 0; index < name.length; index++) {
-    const code = name.charCodeAt(index);
-    if (!isDigit(code)) hash = Math.imul(hash ^ code, 0x01000193);
-    else if (!isDigit(name.charCodeAt(index - 1))) hash = Math.imul(hash ^ 48, 0x01000193);
-  }
-  hash ^= hash >>> 15;
+  let hash = SEED;
+  for (let index = 0; index < name.length; index++)
+    hash = mixed(hash, name.charCodeAt(index), name.charCodeAt(index - 1));
+  hash = finished(hash);
   if (hashes.size >= MAX_HASHES) hashes.clear();
   hashes.set(name.length < 13 ? name : Buffer.from(name).toString(), hash);
   return hash;
 };
 
 const messageKeys = new Set(['message', 'msg', 'body', 'log', 'text', 'event', 'MESSAGE', '@message']);
+const messageHashes = new Set([...messageKeys].map(keyHash));
 const MAX_FIELDS = 64;
 /** `JSON.stringify` overflows the stack on values that `JSON.parse` reads, and how deep ones depends on the caller. */
 const MAX_DEPTH = 64;
 const TOO_DEEP = '…';
 
+/** A key's name and its value. */
+export type Field = readonly [name: string, value: string];
+
+/** Where the fields of logfmt lie, and the hashes of their keys: most are never asked for as texts. */
+export class Pairs {
+  #body = '';
+  /** Of each: where its key begins and ends, and its value. */
+  readonly #places = new Int32Array(4 * MAX_FIELDS);
+  #count = 0;
+  /** The sum of the hashes of the keys. */
+  hashes = 0;
+
+  begin(body: string): void {
+    this.#body = body;
+    this.#count = 0;
+    this.hashes = 0;
+  }
+
+  add(hash: number, key: number, equals: number, from: number, to: number): void {
+    if (this.#count >= MAX_FIELDS) return;
+    const at = 4 * this.#count++;
+    this.#places[at] = key;
+    this.#places[at + 1] = equals;
+    this.#places[at + 2] = from;
+    this.#places[at + 3] = to;
+    this.hashes = (this.hashes + hash) | 0;
+  }
+
+  fields(): Field[] {
+    const at = (place: number): number => this.#places[place] as number;
+    return Array.from({ length: this.#count }, (_, index) => [
+      this.#body.slice(at(4 * index), at(4 * index + 1)),
+      this.#body.slice(at(4 * index + 2), at(4 * index + 3)),
+    ]);
+  }
+}
+
 /** A body that is written by keys. */
 export interface Keyed {
   form: 'text' | 'json' | 'logfmt';
-  /** Each key's name and value, but the message's. */
-  readonly fields: [name: string, value: string][];
+  /** Of JSON: each key's name and value, but the message's. */
+  readonly ofJson: Field[];
+  /** The same of logfmt. */
+  readonly pairs: Pairs;
   /** The key of the message; empty where there is none. */
   message: string;
 }
@@ -51,13 +95,13 @@ export const readJson = (body: string, into: Keyed): string | undefined => {
 const fieldsOf = (value: object, path: string, into: Keyed): string | undefined => {
   let message: string | undefined;
   for (const [key, item] of Object.entries(value)) {
-    if (into.fields.length >= MAX_FIELDS) break;
+    if (into.ofJson.length >= MAX_FIELDS) break;
     if (path === '' && message === undefined && typeof item === 'string' && messageKeys.has(key)) {
       into.message = key;
       message = item;
     } else if (typeof item === 'object' && item !== null && !Array.isArray(item) && path.length < 64)
       fieldsOf(item, `${path}${key}.`, into);
-    else into.fields.push([path + key, typeof item === 'string' ? item : textOf(item)]);
+    else into.ofJson.push([path + key, typeof item === 'string' ? item : textOf(item)]);
   }
   return message;
 };
@@ -69,14 +113,8 @@ const isDeeper = (item: unknown, levels: number): boolean =>
   item !== null &&
   (levels === 0 || Object.values(item).some((within) => isDeeper(within, levels - 1)));
 
-const unread = (into: Keyed): undefined => {
-  into.fields.length = 0;
-  into.message = '';
-  return undefined;
-};
-
 /** Letters, digits, `_`, `-`, `.` and `@`. */
-const isKey = (code: number): boolean =>
+export const isKey = (code: number): boolean =>
   (code >= 97 && code <= 122) ||
   (code >= 64 && code <= 90) ||
   (code >= 48 && code <= 57) ||
@@ -84,43 +122,62 @@ const isKey = (code: number): boolean =>
   code === 46 ||
   code === 45;
 
+/** By the codes of characters of ASCII. */
+const ofKeys = Uint8Array.from({ length: 128 }, (_, code) => (isKey(code) ? 1 : 0));
+
+/** The message of the body that is read, and its key; empty where there is none. And the hash of the key that was read last. */
+const found = { key: '', message: '', hash: 0 };
+
 /** The message of a body that is nothing but `key=value` and `key="value"`, at least two; `undefined` where it is not. */
 export const readLogfmt = (body: string, into: Keyed): string | undefined => {
   if (body.length > 65_536) return undefined;
   let index = 0;
   let pairs = 0;
-  const found = { message: undefined as string | undefined };
+  found.key = '';
+  found.message = '';
+  into.pairs.begin(body);
   while (index < body.length) {
-    index = readPair(body, index, into, found);
-    if (index < 0) return unread(into);
+    index = readPair(body, index, into.pairs);
+    if (index < 0) return undefined;
     pairs++;
     while (index < body.length && body.charCodeAt(index) <= 32) index++;
   }
-  if (pairs < 2) return unread(into);
+  if (pairs < 2) return undefined;
   into.form = 'logfmt';
-  return found.message ?? '';
+  into.message = found.key;
+  return found.message;
+};
+
+/** Leaves the hash of the key that begins there. */
+const endOfKey = (body: string, start: number): number => {
+  let hash = SEED;
+  let code = 0;
+  let end = start;
+  for (let before = 0; end < body.length; end++) {
+    before = code;
+    code = body.charCodeAt(end);
+    if (code > 127 || ofKeys[code] === 0) break;
+    hash = mixed(hash, code, before);
+  }
+  found.hash = finished(hash);
+  return end;
 };
 
 /** Reads one pair; the index after it, or -1 where there is none. */
-const readPair = (body: string, start: number, into: Keyed, found: { message: string | undefined }): number => {
+const readPair = (body: string, start: number, pairs: Pairs): number => {
   const equals = endOfKey(body, start);
+  const { hash } = found;
   if (equals === start || body.charCodeAt(equals) !== 61) return -1;
   const quoted = body.charCodeAt(equals + 1) === 34;
   const from = equals + (quoted ? 2 : 1);
   const to = quoted ? endOfQuoted(body, from) : endOfBare(body, from);
   if (quoted && (to >= body.length || body.charCodeAt(to + 1) > 32)) return -1;
-  const key = body.slice(start, equals);
-  if (found.message === undefined && messageKeys.has(key)) {
-    into.message = key;
+  const key = found.key === '' && messageHashes.has(hash) ? body.slice(start, equals) : '';
+  if (messageKeys.has(key)) {
+    found.key = key;
     found.message = body.slice(from, to);
-  } else if (into.fields.length < MAX_FIELDS) into.fields.push([key, body.slice(from, to)]);
+  } else pairs.add(hash, start, equals, from, to);
   return quoted ? to + 1 : to;
-};
-
-const endOfKey = (body: string, from: number): number => {
-  let index = from;
-  while (index < body.length && isKey(body.charCodeAt(index))) index++;
-  return index;
 };
 
 const endOfBare = (body: string, from: number): number => {

@@ -1,4 +1,4 @@
-const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0');
+const digits = Buffer.alloc(8);
 
 /** 64 bits of a template in which every variable is `<*>`, as 16 hexadecimal digits: the same in every process. */
 export const patternIdOf = (template: string): string => {
@@ -10,8 +10,9 @@ export const patternIdOf = (template: string): string => {
     high = Math.imul(high ^ code, 0x85ebca6b);
     high ^= high >>> 13;
   }
-  // In one piece: a string that is put together holds on to its parts.
-  return Buffer.from(hex(high ^ (high >>> 16)) + hex(low ^ (low >>> 15))).toString();
+  digits.writeInt32BE(high ^ (high >>> 16), 0);
+  digits.writeInt32BE(low ^ (low >>> 15), 4);
+  return digits.toString('hex');
 };
 
 /** Where lines go that found no place among the patterns. */

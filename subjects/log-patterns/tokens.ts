@@ -7,7 +7,8 @@
  * the punctuation around them, and punctuation alone tells nothing.
  */
 
-import { type Keyed, keyHash, readJson, readLogfmt } from './keyed.ts';
+import { BodyText } from './body-text.ts';
+import { type Field, type Keyed, keyHash, Pairs, readJson, readLogfmt } from './keyed.ts';
 import {
   addressEnd,
   characters,
@@ -21,6 +22,7 @@ import {
   objectEnd,
   opens,
   rangeEnd,
+  standsAt,
   stemEnd,
   unitEnd,
   urlEnd,
@@ -76,15 +78,10 @@ export const VARIABLE = 0;
 export const ANY = 1;
 /** Words and variables kept of one body; what follows does not tell patterns apart. */
 export const MAX_TOKENS = 96;
-/** Characters looked at. */
-const MAX_LENGTH = 4096;
 
 // What is read for every character is this module's own: imported names take a quarter longer.
-const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, classes } = characters;
-const classAt = (text: string, index: number): number => {
-  const code = text.charCodeAt(index);
-  return code < 128 ? (classes[code] as number) : LETTER;
-};
+const { SPACE, LETTER, DIGIT, JOINT, HEXADECIMAL, AT, QUERY, classes } = characters;
+const classAt = (codes: Uint16Array, index: number): number => classes[codes[index] as number] as number;
 
 const mix = (hash: number, value: number): number => Math.imul(hash ^ value, 0x01000193);
 const scramble = (hash: number): number => {
@@ -92,31 +89,49 @@ const scramble = (hash: number): number => {
   return once ^ (once >>> 13);
 };
 
-/** Where a long text is cut: behind a whole word, unless that is very long. */
-const endOfWhole = (text: string): number => {
-  for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
-    if ((classAt(text, end - 1) & (LETTER | DIGIT | JOINT)) === 0) return end;
-  return MAX_LENGTH;
-};
+/** Of dots and slashes: what is added to count them both in one number. */
+const SLASH = 0x2000;
+const counted = new Uint16Array(128);
+counted[46] = 1;
+counted[47] = counted[92] = SLASH;
+const dotsIn = (counts: number): number => counts & (SLASH - 1);
+const slashesIn = (counts: number): number => counts >>> 13;
+
+/** The hash of a run of no characters. */
+const SEED = 0x811c9dc5 | 0;
+
+/** The hash of a word, which is none of those that stand for other things. */
+const ofWord = (hash: number): number => (hash === VARIABLE || hash === ANY ? 2 : hash);
+
+/** A body that may lie on the wire as text. */
+export interface WireBody {
+  readonly body: string;
+  /** Shows the bytes of a body that is text, and says what `look` says; false where it is none. */
+  lookAtBody(look: (bytes: Uint8Array, from: number, to: number) => boolean): boolean;
+}
 
 /** The tokens of one body. One instance is used again and again: `read` overwrites it. */
 export class Tokens implements Keyed {
   /** How many there are. */
   count = 0;
-  text = '';
   /** Of each token: `VARIABLE` or the hash of the word. */
   readonly hashes = new Int32Array(MAX_TOKENS);
   readonly starts = new Int32Array(MAX_TOKENS);
   readonly ends = new Int32Array(MAX_TOKENS);
   readonly kinds = new Uint8Array(MAX_TOKENS);
   form: Keyed['form'] = 'text';
-  readonly fields: Keyed['fields'] = [];
+  readonly ofJson: Field[] = [];
+  readonly pairs = new Pairs();
   message = '';
   /** The same for bodies with the same words at the same places. */
   shape = 0;
   /** The same for bodies with the same count of tokens. */
   structure = 0;
 
+  readonly #body = new BodyText();
+  /** Codes of the characters that `starts` and `ends` are places of. */
+  readonly codes = this.#body.codes;
+  /** Of the line that is read. */
   #end = 0;
   /** Hash of the punctuation before the first token: what tells bodies without a word apart. */
   #marks = 0;
@@ -128,35 +143,36 @@ export class Tokens implements Keyed {
   #noSingle = false;
   /** Whether the next quote closes a request that is read. */
   #inRequest = false;
-  /** Of the run that was read last: its characters' classes, whether all are hexadecimal, and its punctuation. */
+  /** Of the run that was read last: its characters' classes, whether all are hexadecimal, and how many dots and slashes it has. */
   #seen = 0;
   #hex = false;
-  #dots = 0;
-  #slashes = 0;
-  #at = false;
-  #query = false;
-  /** Of the same run: the end and the hash up to its last letter or digit. */
+  #counts = 0;
+  /** Of a word: the end and the hash up to its last letter. */
   #last = 0;
   #hash = 0;
 
   /** Reads a body: by its keys where it is a JSON object or logfmt, else as text. */
-  read(body: string): void {
-    this.fields.length = 0;
+  read(body: string | WireBody): void {
+    // Setting a length takes longer than much of what follows.
+    if (this.ofJson.length > 0) this.ofJson.length = 0;
     this.form = 'text';
     this.message = '';
-    const text = readJson(body, this) ?? readLogfmt(body, this) ?? body;
-    this.#reset(text);
-    let start = 0;
-    while (start < this.text.length && classAt(this.text, start) === SPACE) start++;
-    const line = this.text.indexOf('\n', start);
-    this.#end = line < 0 ? this.text.length : line;
-    this.#scan(start, this.#end);
+    if (typeof body === 'string') this.#readString(body);
+    else if (!body.lookAtBody(this.#readBytes)) this.#readString(body.body);
+    this.#reset();
+    const { start, end } = this.#body;
+    this.#end = end;
+    this.#scan(start, end);
     this.#seal();
   }
 
-  #reset(text: string): void {
-    // Cut first, so that nothing below looks further.
-    this.text = text.length > MAX_LENGTH ? text.slice(0, endOfWhole(text)) : text;
+  readonly #readBytes = (bytes: Uint8Array, from: number, to: number): boolean => this.#body.readBytes(bytes, from, to);
+
+  #readString(body: string): void {
+    this.#body.read(readJson(body, this) ?? readLogfmt(body, this) ?? body);
+  }
+
+  #reset(): void {
     this.count = 0;
     this.#marks = 0;
     this.#opened = 0;
@@ -167,25 +183,68 @@ export class Tokens implements Keyed {
     this.#inRequest = false;
   }
 
+  /** What is written by keys, but the message. */
+  get fields(): readonly Field[] {
+    return this.form === 'logfmt' ? this.pairs.fields() : this.ofJson;
+  }
+
   value(index: number): string {
-    return this.text.slice(this.starts[index], this.ends[index]);
+    return this.#body.text.slice(this.starts[index], this.ends[index]);
   }
 
   /** What stands before token `index`, or after the last one. */
   gap(index: number): string {
     // What comes after the last token that fits is not looked at.
     if (index === MAX_TOKENS) return '';
+    const { text } = this.#body;
     const from = index === 0 ? 0 : (this.ends[index - 1] as number);
-    const to = index < this.count ? (this.starts[index] as number) : this.#end;
-    // "<1" is a number, so that its sign is none of the punctuation.
-    const sign = index < this.count && this.hashes[index] === VARIABLE && this.text.charCodeAt(to - 1) === 60;
-    const end = Math.min(sign ? to - 1 : to, from + 64);
+    const end = Math.min(index < this.count ? this.#shownTo(index, from) : this.#end, from + 64);
     // Most are one space, or nothing.
     if (end <= from) return '';
-    const first = this.text.charCodeAt(from);
-    if (end === from + 1 && first < 128)
-      return first === 32 || (first > 8 && first < 14) ? ' ' : this.text.charAt(from);
-    return this.text.slice(from, end).replace(/\s+/g, ' ');
+    const first = text.charCodeAt(from);
+    if (end === from + 1 && first < 128) return first === 32 || (first > 8 && first < 14) ? ' ' : text.charAt(from);
+    return text.slice(from, end).replace(/\s+/g, ' ');
+  }
+
+  /** Where what stands between `from` and a token ends. "<1" is a number, so that its sign is none of the punctuation. */
+  #shownTo(index: number, from: number): number {
+    const start = this.starts[index] as number;
+    return this.hashes[index] === VARIABLE && start > from && this.codes[start - 1] === 60 ? start - 1 : start;
+  }
+
+  /** The whole text, with `mark` for each variable. */
+  masked(mark: string): string {
+    const { text } = this.#body;
+    let masked = '';
+    /** Where what stands as it is begins that is not yet taken. */
+    let run = 0;
+    for (let index = 0; index < this.count; index++) {
+      const before = index === 0 ? 0 : (this.ends[index - 1] as number);
+      const start = this.starts[index] as number;
+      if (!this.#isPlain(before, start)) {
+        masked += text.slice(run, before) + this.gap(index);
+        run = start;
+      }
+      if (this.hashes[index] !== VARIABLE) continue;
+      if (run < start) masked += text.slice(run, this.#shownTo(index, before));
+      masked += mark;
+      run = this.ends[index] as number;
+    }
+    const last = this.count === 0 ? 0 : (this.ends[this.count - 1] as number);
+    return masked + text.slice(run, last) + this.gap(this.count);
+  }
+
+  /** Whether a gap is shown as it stands, whatever token is behind it. */
+  #isPlain(from: number, to: number): boolean {
+    const length = to - from;
+    if (length < 0 || length > 64) return false;
+    let before = 0;
+    for (let at = from; at < to; at++) {
+      const code = this.codes[at] as number;
+      if (code < 32 || code > 126 || (code === 32 && before === 32)) return false;
+      before = code;
+    }
+    return true;
   }
 
   #seal(): void {
@@ -200,7 +259,8 @@ export class Tokens implements Keyed {
     }
     // A sum, so that the order of keys makes no difference.
     let keys = this.form.length;
-    if (this.form !== 'text') for (const [name] of this.fields) keys = (keys + keyHash(name)) | 0;
+    if (this.form === 'logfmt') keys = (keys + this.pairs.hashes) | 0;
+    for (const [name] of this.ofJson) keys = (keys + keyHash(name)) | 0;
     if (this.message !== '') keys ^= keyHash(this.message);
     if (words === 0) keys = mix(keys, this.#marks);
     const structure = scramble(mix(scramble(this.count), keys));
@@ -210,20 +270,47 @@ export class Tokens implements Keyed {
   }
 
   #scan(from: number, to: number): void {
-    const { text } = this;
+    const codes = this.codes;
     let index = from;
     while (index < to && this.count < MAX_TOKENS) {
-      const kind = classAt(text, index);
-      if (kind === SPACE) {
-        do index++;
-        while (index < to && classAt(text, index) === SPACE);
-      } else if (kind !== 0) index = this.#word(index, to);
+      const kind = classAt(codes, index);
+      if (kind === SPACE) index++;
+      else if (kind & LETTER) index = this.#letters(index, to);
+      else if (kind & DIGIT) index = this.#value(index, index, to, HEXADECIMAL);
+      else if (kind !== 0) index = this.#word(index, index, to, SEED);
       else index = this.#punctuation(index, to);
     }
   }
 
+  /** A run that begins with letters: most words are nothing else. */
+  #letters(from: number, to: number): number {
+    const codes = this.codes;
+    let index = from;
+    let hash = SEED;
+    let common: number = HEXADECIMAL;
+    let code = 0;
+    let kind: number = LETTER;
+    for (; index < to; index++) {
+      code = codes[index] as number;
+      kind = classes[code] as number;
+      if ((kind & LETTER) === 0) break;
+      common &= kind;
+      hash = mix(hash, code);
+    }
+    this.#seen = LETTER;
+    this.#counts = 0;
+    if (kind & DIGIT) return this.#value(from, index, to, common);
+    this.#hex = common !== 0;
+    if (kind & JOINT) return this.#word(from, index, to, hash);
+    this.#last = index;
+    this.#hash = ofWord(hash);
+    if (code === 58 || code === 91) return this.#ended(from, index, to);
+    if (common !== 0 && index - from >= 8) return this.#variable(from, index, HEX);
+    return this.#plain(from, index, to) || this.#literal(from, index);
+  }
+
   #punctuation(index: number, to: number): number {
-    const code = this.text.charCodeAt(index);
+    const code = this.codes[index] as number;
     const after = this.#span(index, to, code);
     if (after > 0) return after;
     this.#mark(code);
@@ -234,25 +321,25 @@ export class Tokens implements Keyed {
 
   /** The index after a value that begins with this punctuation; 0 where it is none. */
   #span(index: number, to: number, code: number): number {
-    const { text } = this;
+    const codes = this.codes;
     if (code === 34 || code === 39) return this.#quoted(index, to, code);
     if (code === 91 || code === 40) return this.#list(index, to);
-    const next = index + 1 < to ? classAt(text, index + 1) : SPACE;
+    const next = index + 1 < to ? classAt(codes, index + 1) : SPACE;
     // "<1 sec" is a number.
-    if (code === 60 && next & DIGIT) return this.#word(index + 1, to);
+    if (code === 60 && next & DIGIT) return this.#value(index + 1, index + 1, to, HEXADECIMAL);
     // "::1" and "::ffff:192.0.2.1" are addresses.
-    if (code !== 58 || text.charCodeAt(index + 1) !== 58 || this.#isLetter(index - 1)) return 0;
-    const end = addressEnd(text, index, index, to);
+    if (code !== 58 || codes[index + 1] !== 58 || this.#isLetter(index - 1)) return 0;
+    const end = addressEnd(codes, index, index, to);
     return end > 0 ? this.#variable(index, end, ADDRESS) : 0;
   }
 
   /** The index of the end of a list; 0 where it is none. */
   #list(open: number, to: number): number {
-    const close = listEnd(this.text, open, to);
+    const close = listEnd(this.codes, open, to);
     if (close === 0) return 0;
-    this.#mark(this.text.charCodeAt(open));
+    this.#mark(this.codes[open] as number);
     this.#opened++;
-    return this.#variable(open + 1, close, classAt(this.text, open + 1) & DIGIT ? NUMBER : VALUE);
+    return this.#variable(open + 1, close, classAt(this.codes, open + 1) & DIGIT ? NUMBER : VALUE);
   }
 
   #mark(code: number): void {
@@ -275,16 +362,17 @@ export class Tokens implements Keyed {
 
   /** The index after quoted text, or 0 where it is only punctuation. */
   #quoted(index: number, to: number, code: number): number {
-    const { text } = this;
+    const codes = this.codes;
     if (this.#closesRequest(code) || (code === 34 ? this.#noDouble : this.#noSingle)) return 0;
-    const close = text.indexOf(code === 34 ? '"' : "'", index + 1);
-    if (close < 0 || close >= to) {
+    let close = index + 1;
+    while (close < to && codes[close] !== code) close++;
+    if (close === to) {
       if (code === 34) this.#noDouble = true;
       else this.#noSingle = true;
       return 0;
     }
     if (close === index + 1 || (code === 39 && (this.#isLetter(index - 1) || this.#isLetter(close + 1)))) return 0;
-    if (isRequest(text, index + 1)) {
+    if (isRequest(codes, index + 1)) {
       this.#inRequest = code === 34;
       return 0;
     }
@@ -296,7 +384,7 @@ export class Tokens implements Keyed {
   }
 
   #isLetter(index: number): boolean {
-    return index >= 0 && index < this.#end && (classAt(this.text, index) & (LETTER | DIGIT)) !== 0;
+    return index >= 0 && index < this.#end && (classAt(this.codes, index) & (LETTER | DIGIT)) !== 0;
   }
 
   #closesRequest(code: number): boolean {
@@ -305,158 +393,194 @@ export class Tokens implements Keyed {
     return closes;
   }
 
-  /** A run of letters, digits and joints. */
-  #word(from: number, to: number): number {
-    const end = this.#run(from, to);
-    if ((this.#seen & (LETTER | DIGIT)) === 0) return this.#joints(from, to);
-    if (end < to && this.text.charCodeAt(end) === 58) {
-      const after = this.#colon(from, end, to);
-      if (after > 0) return after;
-    }
-    if (end < to && this.text.charCodeAt(end) === 91) {
-      const after = rangeEnd(this.text, end, to);
-      if (after > 0) return this.#variable(from, after, ID);
-    }
-    if (this.#seen & DIGIT) return this.#numbered(from) || this.#digits(from, end, to);
-    const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end, to) : 0;
-    return named || this.#plain(from, end, to) || this.#literal(from, end);
-  }
-
-  /** The end of the run; leaves what it holds in the fields. */
-  #run(from: number, to: number): number {
-    const { text } = this;
-    let index = from;
+  /** A run with punctuation in it, which may begin with letters up to `start`, whose hash is told. */
+  #word(from: number, start: number, to: number, letters: number): number {
+    const codes = this.codes;
+    let index = start;
     let seen = 0;
-    let hash = 0x811c9dc5;
-    let last = from;
-    let lastHash = 0;
-    // What all characters have in common: hexadecimal ones have it.
-    let common = HEXADECIMAL;
-    this.#dots = 0;
-    this.#slashes = 0;
-    this.#at = false;
-    this.#query = false;
+    let counts = 0;
+    let hash = letters;
+    let last = start;
+    let lastHash = letters;
+    let kind = 0;
     for (; index < to; index++) {
-      const code = text.charCodeAt(index);
-      const kind = code < 128 ? (classes[code] as number) : LETTER;
-      if ((kind & (LETTER | DIGIT | JOINT)) === 0) break;
+      const code = codes[index] as number;
+      kind = classes[code] as number;
+      if ((kind & (LETTER | JOINT)) === 0) break;
       seen |= kind;
-      common &= kind;
+      // Two dots lead from a name to its value: `enable...0`.
+      if (code === 46 && codes[index + 1] === 46) break;
       hash = mix(hash, code);
-      if (kind & JOINT) {
-        if (this.#joint(code, index, from)) break;
-      } else {
+      if (kind & JOINT) counts += counted[code] as number;
+      else {
         last = index + 1;
         lastHash = hash;
       }
     }
-    this.#seen = seen;
-    this.#hex = common !== 0;
+    this.#seen = start > from ? seen | LETTER : seen;
+    this.#counts = counts;
+    if (kind & DIGIT) return this.#value(from, index, to, 0);
+    this.#hex = false;
     this.#last = last;
-    this.#hash = lastHash === VARIABLE || lastHash === ANY ? 2 : lastHash;
-    return index;
+    this.#hash = ofWord(lastHash);
+    return this.#ended(from, index, to);
   }
 
-  /** Counts a joint; whether the run ends here, as two dots lead from a name to its value: `enable...0`. */
-  #joint(code: number, index: number, from: number): boolean {
-    if (code === 46) {
-      if (this.text.charCodeAt(index + 1) === 46) return true;
-      this.#dots++;
-    } else if (code === 47 || code === 92) this.#slashes++;
-    else if (code === 63) this.#query = true;
-    else if (code === 64 && index > from) this.#at = true;
-    return false;
+  /** A run with a digit at `start`: no word. What it has before is in the fields, and the classes that all of it have in common are told. */
+  #value(from: number, start: number, to: number, before: number): number {
+    const codes = this.codes;
+    let index = start;
+    let seen = start > from ? this.#seen : 0;
+    let counts = start > from ? this.#counts : 0;
+    let common = before;
+    for (; index < to; index++) {
+      const code = codes[index] as number;
+      const kind = classes[code] as number;
+      if ((kind & (LETTER | DIGIT | JOINT)) === 0) break;
+      common &= kind;
+      if (kind & JOINT) {
+        if (code === 46 && codes[index + 1] === 46) break;
+        counts += counted[code] as number;
+      }
+      seen |= kind;
+    }
+    this.#seen = seen;
+    this.#counts = counts;
+    this.#hex = common !== 0;
+    return this.#bracketed(from, index, to) || this.#numbered(from, index) || this.#digits(from, index, to);
+  }
+
+  /** The index after a value that goes on behind a colon or bracket at `end`; 0 where none does. */
+  #bracketed(from: number, end: number, to: number): number {
+    const code = this.codes[end] as number;
+    if (code === 58) return this.#colon(from, end, to);
+    const after = code === 91 ? rangeEnd(this.codes, end, to) : 0;
+    return after > 0 ? this.#variable(from, after, ID) : 0;
+  }
+
+  /** A run without a digit. */
+  #ended(from: number, end: number, to: number): number {
+    if ((this.#seen & LETTER) === 0) return this.#joints(from, to);
+    const after = this.#bracketed(from, end, to);
+    if (after > 0) return after;
+    const named = this.#seen & JOINT || end - from >= 8 ? this.#named(from, end, to) : 0;
+    return named || this.#plain(from, end, to) || this.#literal(from, end);
   }
 
   /** E-mail, paths, names with dots, long hexadecimal; 0 where it is none of them. */
   #named(from: number, end: number, to: number): number {
     const last = this.#last;
-    if (this.#at && last - from > 2) return this.#variable(from, end, EMAIL);
-    if (this.#slashes > 1 || (this.#slashes === 1 && (this.text.charCodeAt(from) === 47 || this.#dots > 0)))
-      return this.#path(from, end, to);
-    if (this.#dots > 1 && isName(this.text, from, last)) return this.#variable(from, last, NAME);
+    const dots = dotsIn(this.#counts);
+    const slashes = slashesIn(this.#counts);
+    if (last - from > 2 && this.#hasAt(from, end)) return this.#variable(from, end, EMAIL);
+    if (slashes > 1 || (slashes === 1 && (this.codes[from] === 47 || dots > 0))) return this.#path(from, end, to);
+    if (dots > 1 && isName(this.codes, from, last)) return this.#variable(from, last, NAME);
     if (this.#hex) return this.#variable(from, end, HEX);
     return 0;
   }
 
+  /** Whether an at sign stands in the run, but at its beginning. */
+  #hasAt(from: number, end: number): boolean {
+    if ((this.#seen & AT) === 0) return false;
+    let index = from + 1;
+    while (index < end && this.codes[index] !== 64) index++;
+    return index < end;
+  }
+
   /** Names of months and days in dates, and what an equals sign assigns; 0 where it is neither. */
   #plain(from: number, end: number, to: number): number {
-    if (end - from === 3 && isDate(this.text, end, to)) return this.#variable(from, end, TIME);
-    return from > 0 && this.text.charCodeAt(from - 1) === 61 ? this.#assigned(from, end, to) : 0;
+    if (end - from === 3 && isDate(this.codes, end, to)) return this.#variable(from, end, TIME);
+    return from > 0 && this.codes[from - 1] === 61 ? this.#assigned(from, end, to) : 0;
   }
 
   /** The end of a missing value or of an object (`Name{…}`) after an equals sign; 0 where it is neither. */
   #assigned(from: number, end: number, to: number): number {
-    const { text } = this;
-    if (isMissing(text, from, end)) return this.#variable(from, end, VALUE);
-    const after = text.charCodeAt(end) === 123 ? objectEnd(text, end, to) : 0;
+    const codes = this.codes;
+    if (isMissing(codes, from, end)) return this.#variable(from, end, VALUE);
+    const after = codes[end] === 123 ? objectEnd(codes, end, to) : 0;
     return after > 0 ? this.#variable(from, after, VALUE) : 0;
   }
 
   /** `...`, `-->`, `***`: punctuation, which may also hold the place of a value in a list. */
   #joints(from: number, to: number): number {
-    const { text } = this;
+    const codes = this.codes;
     let stars = 0;
     let index = from;
-    for (; index < to && classAt(text, index) === JOINT; index++) if (text.charCodeAt(index) === 42) stars++;
+    for (; index < to && classAt(codes, index) & JOINT; index++) if (codes[index] === 42) stars++;
     if (stars > 2 && stars === index - from) return this.#variable(from, index, VALUE);
-    for (let joint = from; joint < index; joint++) this.#mark(text.charCodeAt(joint));
+    for (let joint = from; joint < index; joint++) this.#mark(codes[joint] as number);
     return index;
   }
 
   /** URLs, drives, hosts with ports and addresses in hexadecimal, which contain colons; 0 where it is none of them. */
   #colon(from: number, colon: number, to: number): number {
-    const { text } = this;
-    const next = text.charCodeAt(colon + 1);
-    if (next === 47 && text.charCodeAt(colon + 2) === 47 && this.#slashes === 0) return this.#url(from, colon, to, URL);
+    const codes = this.codes;
+    const next = codes[colon + 1];
+    if (next === 47 && codes[colon + 2] === 47 && slashesIn(this.#counts) === 0) return this.#url(from, colon, to, URL);
     if (next === 92 && colon - from === 1) return this.#url(from, colon, to, PATH);
-    if (classAt(text, colon + 1) & DIGIT && (text.startsWith('localhost:', from) || isHost(text, from, colon)))
+    if (classAt(codes, colon + 1) & DIGIT && (standsAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
       return this.#variable(from, colon, ADDRESS);
-    const after = this.#hex && colon - from <= 4 ? addressEnd(text, from, colon, to) : 0;
+    const after = this.#hex && colon - from <= 4 ? addressEnd(codes, from, colon, to) : 0;
     return after > 0 ? this.#variable(from, after, ADDRESS) : 0;
   }
 
   /** Up to where URLs and paths of drives end. */
   #url(from: number, colon: number, to: number, kind: number): number {
-    const { text } = this;
-    let index = urlEnd(text, colon + 1, to);
-    while (index > colon + 3 && (text.charCodeAt(index - 1) === 44 || text.charCodeAt(index - 1) === 59)) index--;
+    const codes = this.codes;
+    let index = urlEnd(codes, colon + 1, to);
+    while (index > colon + 3 && (codes[index - 1] === 44 || codes[index - 1] === 59)) index--;
     return this.#variable(from, index, kind);
   }
 
   /** A path, with its query. */
   #path(from: number, end: number, to: number): number {
-    return this.#variable(from, this.#query ? urlEnd(this.text, end, to) : end, PATH);
+    return this.#variable(from, this.#seen & QUERY ? urlEnd(this.codes, end, to) : end, PATH);
   }
 
   /** The index of the number of a numbered word, as in `core.2275`, which is read next; 0 where it is none. */
-  #numbered(from: number): number {
-    const { text } = this;
-    if (this.#dots !== 1 || !(this.#seen & LETTER)) return 0;
-    const stem = stemEnd(text, from, this.#last);
+  #numbered(from: number, end: number): number {
+    const codes = this.codes;
+    if (dotsIn(this.#counts) !== 1 || !(this.#seen & LETTER)) return 0;
+    let last = end;
+    while (classAt(codes, last - 1) & JOINT) last--;
+    const stem = stemEnd(codes, from, last);
     if (stem === 0) return 0;
-    this.#run(from, stem);
+    this.#stem(from, stem);
     return this.#literal(from, stem) + 1;
+  }
+
+  /** Reads letters and `_`. */
+  #stem(from: number, to: number): void {
+    let hash = SEED;
+    this.#last = from;
+    this.#hash = 0;
+    for (let index = from; index < to; index++) {
+      hash = mix(hash, this.codes[index] as number);
+      if ((classAt(this.codes, index) & LETTER) === 0) continue;
+      this.#last = index + 1;
+      this.#hash = hash;
+    }
+    this.#hash = ofWord(this.#hash);
   }
 
   #digits(from: number, end: number, to: number): number {
     const kind = this.#seen & LETTER ? this.#mixedKind(from, end) : this.#numericKind();
     if (kind === PATH) return this.#path(from, end, to);
-    return this.#variable(from, kind === NUMBER ? unitEnd(this.text, end, to) : end, kind);
+    return this.#variable(from, kind === NUMBER ? unitEnd(this.codes, end, to) : end, kind);
   }
 
   #numericKind(): number {
-    if (this.#slashes > 0) return TIME;
-    return this.#dots === 3 ? ADDRESS : NUMBER;
+    if (slashesIn(this.#counts) > 0) return TIME;
+    return dotsIn(this.#counts) === 3 ? ADDRESS : NUMBER;
   }
 
   #mixedKind(from: number, end: number): number {
-    const { text } = this;
-    if (this.#at) return EMAIL;
-    if (this.#slashes > 0) return PATH;
-    if (this.#hex || (text.charCodeAt(from) === 48 && text.charCodeAt(from + 1) === 120)) return HEX;
-    if (end - from === 36 && text.charCodeAt(from + 8) === 45 && text.charCodeAt(from + 13) === 45) return UUID;
-    return this.#dots > 1 ? ADDRESS : ID;
+    const codes = this.codes;
+    if (this.#hasAt(from, end)) return EMAIL;
+    if (slashesIn(this.#counts) > 0) return PATH;
+    if (this.#hex || (codes[from] === 48 && codes[from + 1] === 120)) return HEX;
+    if (end - from === 36 && codes[from + 8] === 45 && codes[from + 13] === 45) return UUID;
+    return dotsIn(this.#counts) > 1 ? ADDRESS : ID;
   }
 
   #literal(from: number, end: number): number {
@@ -507,7 +631,7 @@ export class Tokens implements Keyed {
     this.#within += this.#opened;
     this.#opened = 0;
     let start = this.starts[before] as number;
-    for (; this.#closed > 0; this.#closed--) if (start > 0 && opens(this.text.charCodeAt(start - 1))) start--;
+    for (; this.#closed > 0; this.#closed--) if (start > 0 && opens(this.codes[start - 1] as number)) start--;
     this.starts[before] = start;
     return to;
   }

@@ -1,5 +1,6 @@
 /** Texts that made an expression look from each of many places at all that follows, at the functions that meet them. */
 import test from 'ava';
+import { threadMs } from '../../runtime/thread-time.ts';
 import { upTo, withoutTrailing } from '../../schemas/text.ts';
 import { parseMatchers } from '../../subjects/alerts/routing/alertmanager.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
@@ -21,10 +22,9 @@ const matchBody = (body: string): void => {
 const costOf = (run: () => void): number => {
   let least = Number.POSITIVE_INFINITY;
   for (let count = 0; count < 3; count++) {
-    const before = process.threadCpuUsage();
+    const before = threadMs();
     run();
-    const { user, system } = process.threadCpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
+    least = Math.min(least, threadMs() - before);
   }
   return Math.max(10, least);
 };

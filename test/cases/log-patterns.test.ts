@@ -1,11 +1,15 @@
 /** The log pattern miner: what is masked, what its ids promise, and its bounds. */
 
+import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
 import { Values } from '../../processors/log-patterns/values.ts';
 import { aboutHowMany, sketchesTogether, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
+import { Tokens, VARIABLE, type WireBody } from '../../subjects/log-patterns/tokens.ts';
+import { WordSet } from '../../subjects/log-patterns/word-set.ts';
+import { propertyRuns } from '../budget.ts';
 import { samePairs } from './grouping.ts';
 import { randomOf } from './random.ts';
 
@@ -70,6 +74,114 @@ for (const [body, template] of masked)
     t.is(templateOf(body), template);
   });
 
+/** All that is read of a body. */
+const readOf = (tokens: Tokens, body: string | WireBody) => {
+  tokens.read(body);
+  const { count, shape, structure, form, message } = tokens;
+  const places = Array.from({ length: count }, (_, at) => [tokens.gap(at), tokens.hashes[at], tokens.value(at)]);
+  return { shape, structure, form, message, fields: [...tokens.fields], places, after: tokens.gap(count) };
+};
+
+/** A body in the middle of a message. */
+const onTheWire = (body: string): WireBody => {
+  const bytes = Buffer.from(`12 ab${body}12 ab`);
+  return { body, lookAtBody: (look) => look(bytes, 5, bytes.length - 5) };
+};
+
+test('tables and saved states know patterns by numbers that stay what they are', (t) => {
+  const tokens = new Tokens();
+  const numbers = masked.map(([body]) => {
+    tokens.read(body);
+    return [tokens.structure, tokens.shape, ...tokens.hashes.subarray(0, tokens.count)].join(' ');
+  });
+  t.is(
+    createHash('sha256').update(numbers.join()).digest('hex'),
+    '47697a3a32bafe880e56193deb3d4014478b344e2b19cc5a8458eb5c4bf09d8c',
+  );
+});
+
+const pieces = [
+  ...masked.flatMap(([body]) => body.split(/(?<= )/)),
+  ...[
+    ' ',
+    '\n',
+    '\r\n',
+    '\t',
+    'é',
+    '中',
+    '😀',
+    '\0',
+    '..',
+    '::',
+    '"',
+    "'",
+    '[',
+    '(',
+    '{',
+    '=',
+    '<7',
+    '@',
+    'KB',
+    '\u212ab',
+    'µs',
+  ],
+];
+
+test('the bytes of a body are read as its text is', (t) => {
+  const ofText = new Tokens();
+  const ofBytes = new Tokens();
+  const same = (body: string): void => {
+    t.deepEqual(readOf(ofBytes, onTheWire(body)), readOf(ofText, body), JSON.stringify(body));
+  };
+  for (const length of [4_090, 4_095, 4_096, 4_097, 9_000])
+    for (const word of ['a', 'a ', '1 ', 'ab.', '\n']) {
+      same(word.repeat(length).slice(0, length));
+      same(`${'x y '.repeat(1_000)}\n${word.repeat(length)}`);
+      same(`${word.repeat(length).slice(0, length)}é`);
+    }
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => same(parts.join(''))),
+    { numRuns: 3_000, seed: 9 },
+  );
+});
+
+test('a masked text has the mark for each variable, and its words and what stands between them as they are told one by one', (t) => {
+  const tokens = new Tokens();
+  const same = (body: string): void => {
+    tokens.read(body);
+    const told = Array.from(tokens.hashes.subarray(0, tokens.count), (hash, at) => {
+      return tokens.gap(at) + (hash === VARIABLE ? '<*>' : tokens.value(at));
+    });
+    t.is(tokens.masked('<*>'), told.join('') + tokens.gap(tokens.count), JSON.stringify(body));
+  };
+  for (const word of ['a ', 'a 1 ', '<1 ']) same(word.repeat(200));
+  tokens.read('took <7 ms of < 9 s');
+  t.is(tokens.masked('<*>'), 'took <*> of < <*>', 'the sign of a number is a part of it');
+  const between = ['  ', ' \t ', '<<7', ' <7', '>', '\u00a0', '\u2028', '~'.repeat(64), '-'.repeat(70), ' word', '9'];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces, ...between), { maxLength: 12 }), (parts) => same(parts.join(''))),
+    { numRuns: propertyRuns(6_000) },
+  );
+});
+
+test('words are found whatever their case, as small letters say', (t) => {
+  const letters = 'abcdefghijklmnopqrstuvwxyzµ';
+  const set = new WordSet([...letters]);
+  for (let code = 0; code < 0x10000; code++) {
+    const small = String.fromCharCode(code).toLowerCase();
+    const isOne = small.length === 1 && letters.includes(small);
+    if (set.has(Uint16Array.of(code), 0, 1) !== isOne || set.begins(code) !== isOne) t.fail(`U+${code.toString(16)}`);
+  }
+  const words = new WordSet(['ms', 'msec']);
+  const has = (text: string) =>
+    words.has(
+      Uint16Array.from(text, (one) => one.charCodeAt(0)),
+      0,
+      text.length,
+    );
+  t.deepEqual(['ms', 'MSec', 'm', 'mse', 'msecs', ''].map(has), [true, true, false, false, false, false]);
+});
+
 test('lists of any length, and keys in any order, have one pattern', (t) => {
   const miner = new Miner();
   const same = (...bodies: string[]) => new Set(bodies.map((body) => miner.add(key, body).id)).size;
@@ -79,6 +191,27 @@ test('lists of any length, and keys in any order, have one pattern', (t) => {
   t.is(same('in id 1', 'in id 1, id 2', 'in id 1, id 2, id 3'), 1);
   t.is(same('{"a":1,"b":2,"msg":"x y"}', '{"msg":"x y","b":7,"a":"q"}'), 1);
   t.is(same('a=1 b=2 msg="x y"', 'msg="x y" b=7 a=3'), 1);
+});
+
+test('keys of logfmt tell bodies apart, but their numbers do not, and the first message is the message', (t) => {
+  const tokens = new Tokens();
+  const structureOf = (body: string): number => {
+    tokens.read(body);
+    return tokens.structure;
+  };
+  const structures = (...bodies: string[]) => new Set(bodies.map(structureOf)).size;
+  t.is(structures('k1=1 k22=2 msg="x y"', 'k305=2 k9=7 msg="x y"'), 1);
+  t.is(structures('k1=1 k22=2 msg="x y"', 'k1=1 k22b=2 msg="x y"', 'k1=1 k22=2 log="x y"'), 3);
+  tokens.read('a=1 msg="x y" b="c d" msg=z e=');
+  t.is(tokens.message, 'msg');
+  t.deepEqual(tokens.fields, [
+    ['a', '1'],
+    ['b', 'c d'],
+    ['msg', 'z'],
+    ['e', ''],
+  ]);
+  tokens.read('a=1 msg="x y" and more');
+  t.deepEqual([tokens.form, tokens.message, tokens.fields], ['text', '', []]);
 });
 
 test('punctuation and further values between the same words make no other pattern, the words and their order do', (t) => {

@@ -1,0 +1,125 @@
+/** What is looked at of a body, as codes of characters: bytes of the wire need not become a string, unless its words or values are asked for. */
+import { textOf } from '../../schemas/otlp/any-value.ts';
+import { isKey } from './keyed.ts';
+import { BEYOND, characters } from './spans.ts';
+
+/** Characters looked at. */
+const MAX_LENGTH = 4096;
+/** Codes behind them: nothing looks further than the longest method of HTTP. */
+const MARGIN = 16;
+
+const { SPACE, LETTER, DIGIT, JOINT, classes } = characters;
+const nothing: Uint8Array = new Uint8Array(0);
+
+/** Where a long text is cut: behind a whole word, unless that is very long. */
+const endOfWhole = (codes: Uint16Array): number => {
+  for (let end = MAX_LENGTH; end > MAX_LENGTH / 2; end--)
+    if (((classes[codes[end - 1] as number] as number) & (LETTER | DIGIT | JOINT)) === 0) return end;
+  return MAX_LENGTH;
+};
+
+/** The place after a key and its equals sign; 0 where none begins here. */
+const afterKey = (bytes: Uint8Array, from: number, to: number): number => {
+  let at = from;
+  while (at < to && isKey(bytes[at] as number)) at++;
+  return at > from && at < to && bytes[at] === 61 ? at + 1 : 0;
+};
+
+/** What begins like this may be a JSON object or logfmt, which has two keys at least. */
+const mayBeKeyed = (bytes: Uint8Array, from: number, to: number): boolean => {
+  if (from < to && bytes[from] === 123) return true;
+  let at = afterKey(bytes, from, to);
+  if (at === 0 || bytes[at] === 34) return at > 0;
+  while (at < to && (bytes[at] as number) > 32) at++;
+  while (at < to && (bytes[at] as number) <= 32) at++;
+  return afterKey(bytes, at, to) > 0;
+};
+
+export class BodyText {
+  readonly codes = new Uint16Array(MAX_LENGTH + MARGIN);
+  /** Where the first line with something in it begins and ends. */
+  start = 0;
+  end = 0;
+  readonly #memory = Buffer.from(this.codes.buffer);
+  /** The same codes, two in one. */
+  readonly #pairs = new Int32Array(this.codes.buffer);
+  #viewed = nothing;
+  #view = new DataView(nothing.buffer);
+  #text: string | undefined = '';
+  #bytes = nothing;
+  #from = 0;
+
+  /** Up to the end of that line at least. */
+  get text(): string {
+    this.#text ??= textOf(this.#bytes, this.#from, this.#from + this.end);
+    return this.#text;
+  }
+
+  read(text: string): void {
+    const { codes } = this;
+    this.#memory.write(text, 0, 2 * MAX_LENGTH, 'utf16le');
+    // Cut first, so that nothing looks further.
+    const length = text.length > MAX_LENGTH ? endOfWhole(codes) : text.length;
+    this.#text = text.length > length ? text.slice(0, length) : text;
+    this.#bytes = nothing;
+    let start = 0;
+    while (start < length && classes[codes[start] as number] === SPACE) start++;
+    const line = this.#text.indexOf('\n', start);
+    this.#ends(start, line < 0 ? length : line, length);
+  }
+
+  /** Reads the line from bytes; false, and nothing read, where a string must be: of other characters than ASCII, and what may be written by keys. */
+  readBytes(bytes: Uint8Array, from: number, to: number): boolean {
+    if (mayBeKeyed(bytes, from, to)) return false;
+    const { codes } = this;
+    const length = Math.min(to - from, MAX_LENGTH);
+    let start = 0;
+    let code: number = SPACE;
+    for (; start < length; start++) {
+      code = bytes[from + start] as number;
+      if (code > 32) break;
+      codes[start] = code;
+    }
+    let end = start > 0 ? start : this.#plainWords(bytes, from, length);
+    for (; end < length; end++) {
+      code = bytes[from + end] as number;
+      if (code > 127) return false;
+      codes[end] = code;
+      if (code === 10) break;
+    }
+    // The end of the line stays, as in a string.
+    let read = Math.min(end + 1, length);
+    if (end === MAX_LENGTH && to - from > MAX_LENGTH) read = end = endOfWhole(codes);
+    this.#text = undefined;
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#ends(start, end, read);
+    return true;
+  }
+
+  /** Takes up four characters at a time, and answers how many: up to an end of a line and to what is no ASCII. */
+  #plainWords(bytes: Uint8Array, from: number, length: number): number {
+    if (bytes !== this.#viewed) {
+      this.#viewed = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    const view = this.#view;
+    const pairs = this.#pairs;
+    const last = length - 4;
+    let at = 0;
+    for (; at <= last; at += 4) {
+      const word = view.getInt32(from + at, true);
+      const ends = word ^ 0x0a0a0a0a;
+      if (((word | ((ends - 0x01010101) & ~ends)) & 0x80808080) !== 0) break;
+      pairs[at >> 1] = (word & 0xff) | ((word & 0xff00) << 8);
+      pairs[(at >> 1) + 1] = ((word >>> 16) & 0xff) | ((word >>> 8) & 0xff0000);
+    }
+    return at;
+  }
+
+  #ends(start: number, end: number, read: number): void {
+    this.start = start;
+    this.end = end;
+    for (let at = read; at < read + MARGIN; at++) this.codes[at] = BEYOND;
+  }
+}
