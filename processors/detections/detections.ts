@@ -4,10 +4,12 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detect } from '../../subjects/detections/detect.ts';
-import { dullKindOf } from '../../subjects/detections/dull-records.ts';
+import { dullPlacesOf, toldOf } from '../../subjects/detections/dull-records.ts';
+import type { Place } from '../../subjects/detections/event.ts';
+import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import type { Watch } from '../../subjects/detections/rule-set.ts';
-import { defineProcessor } from '../engine/definition.ts';
+import type { Told, Watch } from '../../subjects/detections/rule-set.ts';
+import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
 import { seenTelemetryState } from './seen-telemetry.ts';
@@ -30,54 +32,73 @@ const switchedOff = (
   details: { ruleId, ruleVersion: version, reason: 'too-slow' },
 });
 
+const emits = {
+  signals: topics.signals,
+  matches: topics.detectionMatches,
+  chained: topics.chainedMatches,
+  events: topics.events,
+  telemetry: topics.detectionTelemetry,
+};
+type StepContext = Context<typeof emits, typeof deployed, ReturnType<typeof state.open>>;
+
+/** Matches a record, or notes what one has that no rule can match. Apart from the step, as what is made ready here would be made for each record. */
+const match = (
+  record: LogRecord,
+  { follows, emit, state: { spending, seen }, clockMs }: StepContext,
+  told: Told | undefined,
+): void => {
+  const deployment = deploymentIn(follows);
+  const { tenantId } = record;
+  const saw = (kind: EventKind, places: readonly Place[]): void => {
+    const first = seen.look(kind, places, clockMs);
+    if (first !== undefined) emit.telemetry({ ...first, tenantId });
+  };
+  if (told?.candidates.length === 0) {
+    saw(told.kind, dullPlacesOf(deployment.set, record));
+    return;
+  }
+  const { projectId, timeMs, service } = record;
+  const watch: Watch = {
+    isOff: (ruleId, version) => spending.isOff(ruleId, version),
+    spent: (ruleId, version, characters) => spending.spent(ruleId, version, characters),
+    saw: (kind, { leaves }) => saw(kind, leaves),
+  };
+  const found = detect(
+    deployment,
+    {
+      ...{ tenantId, projectId, timeMs, service, values: valuesOfRecord(record) },
+      // Of one that matches nothing it is not asked.
+      get recordId() {
+        return recordIdOf(record);
+      },
+    },
+    clockMs,
+    watch,
+    told,
+  );
+  for (const signal of found.signals) emit.signals(signal);
+  for (const match of found.matches) emit.matches(match);
+  for (const match of found.chained) emit.chained(match);
+  for (const off of spending.record()) {
+    const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
+    emit.events(switchedOff(record, { ...off, title, partition: record.place.partition }));
+  }
+};
+
 /** Matches each log record against all rules that its organization has enabled. */
 export const detections = defineProcessor({
   name: 'detections',
   summary: 'Matches log records against Sigma rules.',
   reads: logRecords,
-  emits: {
-    signals: topics.signals,
-    matches: topics.detectionMatches,
-    chained: topics.chainedMatches,
-    events: topics.events,
-    telemetry: topics.detectionTelemetry,
-  },
+  emits,
   follows: deployed,
   entitlement: 'logs',
   state,
 
-  step(record, { follows, emit, state: { spending, seen }, clockMs }) {
+  step(record, context) {
+    const { follows, state, clockMs } = context;
     if (follows.rules.size === 0) return;
-    const deployment = deploymentIn(follows);
-    const dull = dullKindOf(deployment.set, record);
-    if (dull !== undefined && seen.passes(dull, clockMs)) return;
-    const { tenantId, projectId, timeMs, service } = record;
-    const watch: Watch = {
-      isOff: (ruleId, version) => spending.isOff(ruleId, version),
-      spent: (ruleId, version, characters) => spending.spent(ruleId, version, characters),
-      saw(kind, event) {
-        const first = seen.look(kind, event, clockMs);
-        if (first !== undefined) emit.telemetry({ ...first, tenantId });
-      },
-    };
-    const found = detect(
-      deployment,
-      {
-        ...{ tenantId, projectId, timeMs, service, values: valuesOfRecord(record) },
-        // Of one that matches nothing it is not asked.
-        get recordId() {
-          return recordIdOf(record);
-        },
-      },
-      clockMs,
-      watch,
-    );
-    for (const signal of found.signals) emit.signals(signal);
-    for (const match of found.matches) emit.matches(match);
-    for (const match of found.chained) emit.chained(match);
-    for (const off of spending.record()) {
-      const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
-      emit.events(switchedOff(record, { ...off, title, partition: record.place.partition }));
-    }
+    const told = toldOf(deploymentIn(follows).set, record);
+    if (told?.candidates.length !== 0 || !state.seen.passes(told.kind, clockMs)) match(record, context, told);
   },
 });

@@ -1,7 +1,7 @@
 /** Log sources and fields of the records that pass by, each told once a day. */
 import { z } from 'zod';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
-import type { Leaf, SigmaEvent } from '../../subjects/detections/event.ts';
+import type { Place } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
@@ -30,10 +30,10 @@ interface Kind {
 type Seen = Omit<SeenTelemetry, 'tenantId'>;
 
 /** Names of an event's fields that no other of its kind had. Where too many are known, none is new. */
-const newNames = ({ names: known, places }: Kind, leaves: readonly Leaf[]): string[] => {
+const newNames = ({ names: known, places }: Kind, among: readonly Place[]): string[] => {
   const found: string[] = [];
-  for (let at = 0; at < leaves.length; at++) {
-    const { names } = leaves[at] as Leaf;
+  for (let at = 0; at < among.length; at++) {
+    const { names } = among[at] as Place;
     if (places.has(names)) continue;
     places.add(names);
     found.push(...names.filter((name) => !known.has(name)).slice(0, mostNames - known.size));
@@ -57,8 +57,8 @@ export class DayOfTelemetry {
     return true;
   }
 
-  /** What an event shows that no other of this day has shown; undefined for nothing. */
-  look(kind: EventKind, { leaves }: SigmaEvent, clockMs: number): Seen | undefined {
+  /** What an event, by the names of its values, shows that no other of this day has shown; undefined for nothing. */
+  look(kind: EventKind, places: readonly Place[], clockMs: number): Seen | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(kind.key);
     if (known === undefined && this.#kinds.size >= mostKinds) return undefined;
@@ -66,7 +66,7 @@ export class DayOfTelemetry {
     if (known === undefined) this.#kinds.set(kind.key, seen);
     seen.records++;
     if (!isLookedAt(seen.records)) return undefined;
-    const fields = newNames(seen, leaves);
+    const fields = newNames(seen, places);
     this.#names += fields.length;
     if (known !== undefined && fields.length === 0) return undefined;
     return {

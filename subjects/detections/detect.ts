@@ -8,7 +8,7 @@ import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
 import { fieldNames, foldName } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
-import type { Match, Watch } from './rule-set.ts';
+import type { Match, Told, Watch } from './rule-set.ts';
 
 /** A record, whether it passes by or was stored. */
 export interface DetectedRecord {
@@ -154,10 +154,16 @@ const suppressible = (
 };
 
 /** Matches one record. `nowMs` is when exceptions are looked at. */
-export const detect = (deployment: Deployment, record: DetectedRecord, nowMs: number, watch?: Watch): Detected => {
+export const detect = (
+  deployment: Deployment,
+  record: DetectedRecord,
+  nowMs: number,
+  watch?: Watch,
+  told?: Told,
+): Detected => {
   const { set, stored, silent } = deployment;
   const event = fillEvent(set.newEvent(), record.values);
-  const matches = set.match(event, watch);
+  const matches = set.match(event, watch, told);
   if (matches.length === 0) return nothing;
   const found: Found = { signals: [], matches: [], chained: [] };
   for (const match of matches) {

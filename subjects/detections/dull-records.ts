@@ -1,91 +1,191 @@
 /** Records that no rule can match, told from their bytes: nearly all are, and making events of them is most of what rules cost. */
+import { isRun } from '../../schemas/is-run.ts';
+import { textOf, textOfValue } from '../../schemas/otlp/any-value.ts';
+import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Glance } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import type { SigmaEvent } from './event.ts';
+import { met } from '../../schemas/text-index.ts';
+import type { Place } from './event.ts';
+import { keyValues } from './key-values.ts';
 import type { EventKind } from './log-sources.ts';
 import { lowered } from './pattern.ts';
 import { resourceOf } from './record-event.ts';
 import type { Met } from './rule-index.ts';
-import type { Interest, RuleSet } from './rule-set.ts';
+import type { Interest, RuleSet, Told } from './rule-set.ts';
 
+/** Resources of which is kept what they are to rules, by all their characters; and names of attributes. */
+const mostResources = 500_000;
 const mostNames = 4_096;
+const mostKinds = 256;
+/** Names are found by some of their bytes first. */
+const nameSlots = 512;
 const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 32, 91, 123, 92, 61];
 
 /** Letters, digits, `_`, `-` and `.`: what keys in texts are made of. */
-const isOfKey = Uint8Array.from({ length: 128 }, (_, byte) => (/[\w.-]/.test(String.fromCharCode(byte)) ? 1 : 0));
+const isOfKey = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[\w.-]/.test(String.fromCharCode(byte)) && byte < 128 ? 1 : 0,
+);
 
-/** Where the first byte lies that is no space. */
-const pastSpaces = (bytes: Uint8Array, from: number, to: number): number => {
+/** The first byte of a text that is no space. */
+const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
   for (; at < to; at++) {
     const byte = bytes[at] as number;
-    if (byte !== space && (byte < tab || byte > carriageReturn)) break;
+    if (byte !== space && (byte < tab || byte > carriageReturn)) return byte;
   }
-  return at;
+  return space;
 };
 
-const textAt = (bytes: Uint8Array, from: number, to: number): string =>
-  Buffer.prototype.latin1Slice.call(bytes, from, to);
+/** A name that records have for values, and what these are to rules. */
+interface Name extends Place {
+  readonly bytes: Uint8Array;
+  /** More than can be told here. */
+  readonly tellsMore: boolean;
+  /** Folded names under which whole values are looked for. */
+  readonly asked: readonly string[];
+  /** Texts are looked for in them that are not looked for in all values. */
+  readonly hasTexts: boolean;
+}
 
-/** What a value by a name is to rules: nothing but a text, looked for under some folded names, or more than can be told here. */
-type Standing = 'plain' | 'more' | readonly string[];
+const isName = ({ bytes: wanted }: Name, bytes: Uint8Array, from: number, to: number): boolean =>
+  wanted.length === to - from && isRun(bytes, from, wanted);
 
-/** Looks at records of one resource, for what their rules ask of them. */
-class Look implements Glance {
-  readonly kind: EventKind;
+/** Names of values, with what they are to the rules for one kind of events. */
+class Names {
   readonly #interest: Interest;
-  readonly #met: Met;
-  readonly #standings = new Map<string, Standing>();
-  /** Of the value that comes next. */
-  #standing: Standing = 'plain';
+  readonly #known = new Map<string, Name>();
+  readonly #slots: (Name | undefined)[] = Array.from({ length: nameSlots });
 
-  /** `resource` is the event of the resource alone. */
-  constructor(kind: EventKind, interest: Interest, resource: SigmaEvent) {
-    this.kind = kind;
+  constructor(interest: Interest) {
     this.#interest = interest;
-    this.#met = interest.index.metBy(resource);
   }
 
-  /** Whether no rule can match a record, as far as its bytes tell. */
-  isDull(record: LogRecord): boolean {
-    const { index } = this.#interest;
-    index.begin(this.#met);
+  at(bytes: Uint8Array, from: number, to: number): Name {
+    const length = to - from;
+    const middle = bytes[from + (length >> 1)] as number;
+    const last = bytes[to - 1] as number;
+    const slot = (length * 37 + (bytes[from] as number) * 7 + middle * 101 + last * 11) & (nameSlots - 1);
+    const known = this.#slots[slot];
+    if (known !== undefined && isName(known, bytes, from, to)) return known;
+    const name = this.of(textOf(bytes, from, to));
+    if (name.bytes.length === length) this.#slots[slot] = name;
+    return name;
+  }
+
+  of(text: string): Name {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const { index, namesOf, tells } = this.#interest;
+    const names = namesOf(text);
+    const name = {
+      ...{ bytes: Buffer.from(text, 'utf8'), names, tellsMore: names.some(tells) },
+      asked: names.filter((each) => index.asksFor(each)),
+      hasTexts: names.some((each) => index.looksIn(each)),
+    };
+    if (this.#known.size >= mostNames) this.#known.clear();
+    this.#known.set(text, name);
+    return name;
+  }
+}
+
+/** Looks at records of one kind, for what rules ask of them. */
+class Look implements Glance {
+  readonly interest: Interest;
+  readonly #names: Names;
+  readonly #ofBody: Name;
+  readonly #told: { readonly kind: EventKind; candidates: readonly number[] };
+  /** Of the value that comes next. */
+  #name: Name;
+  /** Names of the values that were met, where they are asked for. */
+  #places: Place[] | undefined;
+
+  constructor(kind: EventKind, interest: Interest) {
+    this.#told = { kind, candidates: [] };
+    this.interest = interest;
+    this.#names = new Names(interest);
+    this.#ofBody = this.#names.of('body');
+    this.#name = this.#ofBody;
+  }
+
+  /** What the bytes of a record of a resource tell; undefined where they do not tell enough. */
+  toldOf(record: LogRecord, { met: ofResource }: DullResource): Told | undefined {
+    const { index } = this.interest;
+    index.begin(ofResource);
     const isWhole = record.glance(this);
-    return !index.isAsked() && isWhole;
+    this.#told.candidates = index.end();
+    return isWhole ? this.#told : undefined;
   }
 
-  name = (name: string): boolean => {
-    this.#standing = this.#standingOf(name);
-    return this.#standing !== 'more';
+  /** Names of the values of a dull record, as its event would have them. */
+  placesOf(record: LogRecord, { places }: DullResource): Place[] {
+    const ofAttributes: Place[] = [];
+    this.#places = ofAttributes;
+    record.glance(this);
+    this.#places = undefined;
+    const { body } = record;
+    const keys = [...(keyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
+    return [...keys.map((key) => this.#names.of(key)), ...ofAttributes, ...places];
+  }
+
+  name(bytes: Uint8Array, from: number, to: number): boolean {
+    const name = this.#names.at(bytes, from, to);
+    this.#name = name;
+    this.#places?.push(name);
+    return !name.tellsMore;
+  }
+
+  scalar(cursor: WireCursor, end: number): boolean {
+    const { asked, hasTexts } = this.#name;
+    const { index } = this.interest;
+    if (asked.length === 0 && !hasTexts && !index.hasScalarTexts) return true;
+    const low = lowered(textOfValue(cursor, end));
+    index.value(asked, low);
+    index.text(low, hasTexts);
+    return true;
+  }
+
+  text(bytes: Uint8Array, from: number, to: number): boolean {
+    const { asked, hasTexts } = this.#name;
+    if (hasTexts || this.interest.index.hasTextsAnywhere) this.#lookAt(bytes, from, to, hasTexts);
+    if (asked.length > 0) this.interest.index.value(asked, lowered(textOf(bytes, from, to)));
+    return true;
+  }
+
+  readonly body: Omit<Glance, 'name'> = {
+    scalar: (cursor, end) => this.#isBody() && this.scalar(cursor, end),
+    text: (bytes, from, to) => this.#isBody() && this.#bodyText(bytes, from, to),
   };
 
-  scalar = (read: () => string): boolean => {
-    const { index } = this.#interest;
-    if (this.#standing !== 'plain' || index.hasScalarTexts) {
-      const low = lowered(read());
-      this.#value(low);
-      index.scalar(low);
-    }
-    return true;
-  };
-
-  text = (bytes: Uint8Array, from: number, to: number): boolean => {
-    if (!this.#interest.index.bytes(bytes, from, to)) return false;
-    if (this.#standing !== 'plain') this.#value(lowered(textAt(bytes, from, to)));
-    return true;
-  };
+  #isBody(): boolean {
+    this.#name = this.#ofBody;
+    return !this.#ofBody.tellsMore;
+  }
 
   /** A body that is JSON, or whose values are written otherwise than they are, is left to the event. */
-  body = (bytes: Uint8Array, from: number, to: number): boolean => {
-    if (!this.text(bytes, from, to)) return false;
-    const first = bytes[pastSpaces(bytes, from, to)];
-    return first !== brace && first !== bracket && this.#hasPlainPairs(bytes, from, to);
-  };
+  #bodyText(bytes: Uint8Array, from: number, to: number): boolean {
+    const { asked, hasTexts } = this.#ofBody;
+    const { index } = this.interest;
+    const first = firstByte(bytes, from, to);
+    if (first === brace || first === bracket || first > 127) return false;
+    if (asked.length > 0) index.value(asked, lowered(textOf(bytes, from, to)));
+    const kinds = this.#lookAt(bytes, from, to, hasTexts);
+    return !(met.backslash(kinds) || index.mayHaveKeys) || this.#pairs(bytes, from, to);
+  }
 
-  /** Whether the keys of `key=value` in a body, if it has any, are of no interest. */
-  #hasPlainPairs(bytes: Uint8Array, from: number, to: number): boolean {
+  /** Looks for texts, all or those that are looked for anywhere; answers what was met, as `TextIndex` does. */
+  #lookAt(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
+    const { index } = this.interest;
+    const kinds = index.bytes(bytes, from, to, forAll);
+    // Lower case of a character beyond ASCII may have letters of it, and texts of rules may have such characters.
+    if (met.wide(kinds)) index.text(lowered(textOf(bytes, from, to)), forAll);
+    return kinds;
+  }
+
+  /** Looks at the `key=value` of a body, if it has any; false where values by some keys matter. */
+  #pairs(bytes: Uint8Array, from: number, to: number): boolean {
     let isEscaped = false;
     let hasKeys = false;
+    let hasTexts = false;
     let key = from;
     for (let at = from; at < to; at++) {
       const byte = bytes[at] as number;
@@ -93,65 +193,98 @@ class Look implements Glance {
       if (byte === backslash) isEscaped = true;
       if (byte === equals && at > key) {
         hasKeys = true;
-        if (this.#standingOf(textAt(bytes, key, at)) !== 'plain') return false;
+        const name = this.#names.at(bytes, key, at);
+        if (name.tellsMore || name.asked.length > 0) return false;
+        hasTexts ||= name.hasTexts;
       }
       key = at + 1;
     }
+    if (hasTexts && !this.#ofBody.hasTexts) this.#lookAt(bytes, from, to, true);
     return !(isEscaped && hasKeys);
-  }
-
-  #value(low: string): void {
-    if (typeof this.#standing !== 'string') this.#interest.index.value(this.#standing, low);
-  }
-
-  #standingOf(name: string): Standing {
-    const known = this.#standings.get(name);
-    if (known !== undefined) return known;
-    const { index, namesOf, tells } = this.#interest;
-    const names = namesOf(name);
-    const asked = names.filter((each) => index.asksFor(each));
-    const standing = names.some(tells) ? 'more' : asked.length === 0 ? 'plain' : asked;
-    if (this.#standings.size >= mostNames) this.#standings.clear();
-    this.#standings.set(name, standing);
-    return standing;
   }
 }
 
+/** A resource of which records may be dull. */
+interface DullResource {
+  readonly look: Look;
+  /** What its records have in any case. */
+  readonly met: Met;
+  /** Of its values. */
+  readonly places: readonly Place[];
+}
+
+/** The records of one set of rules, one after the other. */
 class DullRecords {
   readonly #set: RuleSet;
-  /** By the attributes of a resource; null where its records are not to be looked at so. */
-  readonly #looks = new WeakMap<LogRecord['resourceAttributes'], Look | null>();
+  readonly #looks = new Map<EventKind, Look | undefined>();
+  /** By their bytes; undefined where the resource alone may make a rule match. */
+  readonly #resources = new Map<string, DullResource | undefined>();
+  #characters = 0;
+  #wire: string | undefined;
+  #resource: DullResource | undefined;
 
   constructor(set: RuleSet) {
     this.#set = set;
   }
 
-  kindOf(record: LogRecord): EventKind | undefined {
-    const { resourceAttributes } = record;
-    const known = this.#looks.get(resourceAttributes);
-    const look = known === undefined ? (this.#lookOf(record) ?? null) : known;
-    if (known === undefined) this.#looks.set(resourceAttributes, look);
-    return look?.isDull(record) === true ? look.kind : undefined;
+  toldOf(record: LogRecord): Told | undefined {
+    const { wire } = record.resourceView;
+    if (wire !== this.#wire) this.#resource = this.#resourceOf(record, wire);
+    this.#wire = wire;
+    const resource = this.#resource;
+    return resource?.look.toldOf(record, resource);
   }
 
-  /** Undefined where the resource alone may make a rule match. */
-  #lookOf(record: LogRecord): Look | undefined {
+  /** Of the record that was found to be dull just now. */
+  placesOf(record: LogRecord): readonly Place[] {
+    const resource = this.#resource;
+    return resource === undefined ? [] : resource.look.placesOf(record, resource);
+  }
+
+  #resourceOf(record: LogRecord, wire: string): DullResource | undefined {
+    if (this.#resources.has(wire)) return this.#resources.get(wire);
+    const made = this.#madeOf(record);
+    this.#characters += wire.length;
+    if (this.#characters > mostResources) {
+      this.#resources.clear();
+      this.#characters = wire.length;
+    }
+    this.#resources.set(wire, made);
+    return made;
+  }
+
+  #madeOf(record: LogRecord): DullResource | undefined {
     const event = this.#set.newEvent();
     for (const [key, value] of resourceOf(record)) event.addIfAbsent(key, value);
-    const kind = this.#set.kindOf(event);
+    const look = this.#lookOf(this.#set.kindOf(event));
+    if (look === undefined || look.interest.isAlways(event)) return undefined;
+    const places = event.leaves.map(({ names }) => ({ names }));
+    return { look, places, met: look.interest.index.metBy(event) };
+  }
+
+  #lookOf(kind: EventKind): Look | undefined {
+    if (this.#looks.has(kind)) return this.#looks.get(kind);
     const interest = this.#set.interestIn(kind);
-    return interest === undefined || interest.isAlways(event) ? undefined : new Look(kind, interest, event);
+    const look = interest === undefined ? undefined : new Look(kind, interest);
+    if (this.#looks.size >= mostKinds) this.#looks.clear();
+    this.#looks.set(kind, look);
+    return look;
   }
 }
 
 const known = new WeakMap<RuleSet, DullRecords>();
 
-/** The kind of a record that no rule of a set can match, where its bytes tell that; undefined for any other record. */
-export const dullKindOf = (set: RuleSet, record: LogRecord): EventKind | undefined => {
-  let records = known.get(set);
-  if (records === undefined) {
-    records = new DullRecords(set);
-    known.set(set, records);
-  }
-  return records.kindOf(record);
+const dullRecordsOf = (set: RuleSet): DullRecords => {
+  const records = known.get(set) ?? new DullRecords(set);
+  known.set(set, records);
+  return records;
 };
+
+/**
+ * What the bytes of a record tell of the event that would be made of it: its kind, and the few rules of a set that it may match. A record
+ * without any is dull. Undefined where they do not tell enough. What it answers is valid until it is asked again.
+ */
+export const toldOf = (set: RuleSet, record: LogRecord): Told | undefined => dullRecordsOf(set).toldOf(record);
+
+/** Names of the values of the record that was found to be dull just now, as its event would have them. */
+export const dullPlacesOf = (set: RuleSet, record: LogRecord): readonly Place[] => dullRecordsOf(set).placesOf(record);

@@ -3,8 +3,13 @@ import type { FieldTable } from './fields/table.ts';
 import { foldName } from './fields/table.ts';
 import { lowered } from './pattern.ts';
 
+/** Where a value lies in events, by folded names. */
+export interface Place {
+  readonly names: readonly string[];
+}
+
 /** A value of an event. Several of one name are a chain. */
-export interface Leaf {
+export interface Leaf extends Place {
   readonly text: string;
   /** In lower case. */
   readonly low: string;
@@ -12,16 +17,64 @@ export interface Leaf {
   readonly isNull: boolean;
   /** Where it lies, as the event names it. */
   readonly path: string;
-  readonly names: readonly string[];
   next: Leaf | undefined;
 }
 
+/**
+ * Which values the event that was begun last has by which names. A map for each event would take as long as making its values: here a name
+ * has a number, and by that what it was seen in last.
+ */
+class NameTable {
+  readonly #numbers = new Map<string, number>();
+  /** The event that has a value of the name, and where among its values that lies. */
+  readonly #events: number[] = [];
+  readonly #places: number[] = [];
+  #event = 0;
+
+  begin(): number {
+    return ++this.#event;
+  }
+
+  isLast(event: number): boolean {
+    return event === this.#event;
+  }
+
+  numberOf(name: string): number | undefined {
+    return this.#numbers.get(name);
+  }
+
+  numbered(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.#events.push(0) - 1;
+    this.#places.push(0);
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** Where among the values of the event that was begun last the first of a name lies; -1 where it has none. */
+  place(number: number): number {
+    return this.#events[number] === this.#event ? (this.#places[number] as number) : -1;
+  }
+
+  put(number: number, place: number): void {
+    this.#events[number] = this.#event;
+    this.#places[number] = place;
+  }
+}
+
 /** A place in events, known once for all that have it. */
-interface PathNode {
+interface PathNode extends Place {
   readonly path: string;
-  /** Folded names of a value that lies here. */
-  readonly names: readonly string[];
+  /** Of its names. */
+  readonly numbers: readonly number[];
   readonly children: Map<string, PathNode>;
+}
+
+/** The places of events that are made one after the other. */
+interface Places {
+  readonly top: PathNode;
+  readonly names: NameTable;
 }
 
 const mostPaths = 20_000;
@@ -32,45 +85,56 @@ const mostLeaves = 2_000;
 /** Names by which places of events go. */
 export class EventPaths {
   readonly #roots: readonly string[];
-  #top = this.#node('');
+  #places: Places;
   #count = 0;
 
   constructor(tables: readonly FieldTable[]) {
     this.#roots = [...new Set(tables.flatMap(({ roots = [] }) => roots))]
       .map((root) => `${foldName(root)}.`)
       .toSorted((left, right) => right.length - left.length);
-    this.#top = this.#node('');
+    this.#places = this.#newPlaces();
   }
 
-  get top(): PathNode {
-    if (this.#count > mostPaths) {
-      this.#top = this.#node('');
-      this.#count = 0;
-    }
-    return this.#top;
+  /** For one event: where too many are known, the next begins anew. */
+  get places(): Places {
+    if (this.#count > mostPaths) this.#places = this.#newPlaces();
+    return this.#places;
   }
 
-  child(node: PathNode, key: string): PathNode {
+  child(names: NameTable, node: PathNode, key: string): PathNode {
     const known = node.children.get(key);
     if (known !== undefined) return known;
-    const made = this.#node(node.path === '' ? key : `${node.path}.${key}`);
+    const made = this.#node(names, node.path === '' ? key : `${node.path}.${key}`);
     this.#count++;
     node.children.set(key, made);
     return made;
   }
 
+  /** Folded names of a value by the name that an event has for it. */
+  namesOf(key: string): readonly string[] {
+    const { names, top } = this.places;
+    return this.child(names, top, key).names;
+  }
+
+  #newPlaces(): Places {
+    const names = new NameTable();
+    this.#count = 0;
+    return { names, top: this.#node(names, '') };
+  }
+
   /** The whole path, and what is left of it below a root. What XML writers put around values and attributes is left out. */
-  #node(path: string): PathNode {
+  #node(table: NameTable, path: string): PathNode {
     const whole = foldName(path);
     const plain = whole
       .replaceAll(/\.(?:#text|#attributes|@attributes|_attributes|value)(?=\.|$)/g, '')
       .replaceAll('.@', '.');
-    const names = new Set([whole, plain]);
-    for (const root of this.#roots ?? []) {
+    const found = new Set([whole, plain]);
+    for (const root of this.#roots) {
       const below = belowRoot(plain, root);
-      if (below !== undefined) names.add(below);
+      if (below !== undefined) found.add(below);
     }
-    return { path, names: [...names].filter((name) => name !== ''), children: new Map() };
+    const names = [...found].filter((name) => name !== '');
+    return { path, names, numbers: names.map((name) => table.numbered(name)), children: new Map() };
   }
 }
 
@@ -102,35 +166,48 @@ const namedValue = (value: object): readonly [string, unknown] | undefined => {
 
 export class SigmaEvent {
   readonly #paths: EventPaths;
-  readonly #byName = new Map<string, Leaf>();
+  readonly #names: NameTable;
+  readonly #top: PathNode;
+  readonly #event: number;
+  /** The first values of names, once another event was begun. */
+  #byName: Map<string, Leaf> | undefined;
   readonly leaves: Leaf[] = [];
 
   constructor(paths: EventPaths) {
     this.#paths = paths;
+    const { names, top } = paths.places;
+    this.#names = names;
+    this.#top = top;
+    this.#event = names.begin();
   }
 
   /** The first of a chain of values of a folded name. */
   get(name: string): Leaf | undefined {
-    return this.#byName.get(name);
+    if (!this.#isLast()) return this.#ownNames().get(name);
+    const number = this.#names.numberOf(name);
+    return number === undefined ? undefined : this.#at(number);
   }
 
   /** Adds what an object holds, as the source logs it. */
   addObject(value: object): this {
-    this.#walk(value, this.#paths.top, 0);
+    this.#walk(value, this.#top, 0);
     return this;
   }
 
   /** Adds one value by its name, in which dots part names. */
   add(name: string, value: unknown): this {
-    this.#walk(value, this.#paths.child(this.#paths.top, name), 0);
+    this.#walk(value, this.#child(this.#top, name), 0);
     return this;
   }
 
   /** Adds one value by its name, unless there is one of that name. */
   addIfAbsent(name: string, value: unknown): void {
-    const node = this.#paths.child(this.#paths.top, name);
-    const [whole] = node.names;
-    if (whole === undefined || !this.#byName.has(whole)) this.#walk(value, node, 0);
+    const node = this.#child(this.#top, name);
+    if (node.names.length === 0 || this.#first(node, 0) === undefined) this.#walk(value, node, 0);
+  }
+
+  #child(node: PathNode, key: string): PathNode {
+    return this.#paths.child(this.#names, node, key);
   }
 
   #walk(value: unknown, node: PathNode, depth: number): void {
@@ -143,26 +220,51 @@ export class SigmaEvent {
       for (const each of value) {
         const named = typeof each === 'object' && each !== null ? namedValue(each) : undefined;
         if (named === undefined) this.#walk(each, node, depth + 1);
-        else this.#walk(named[1], this.#paths.child(node, named[0]), depth + 1);
+        else this.#walk(named[1], this.#child(node, named[0]), depth + 1);
       }
       return;
     }
-    for (const key in value)
-      this.#walk((value as Record<string, unknown>)[key], this.#paths.child(node, key), depth + 1);
+    for (const key in value) this.#walk((value as Record<string, unknown>)[key], this.#child(node, key), depth + 1);
   }
 
-  #leaf(value: unknown, { path, names }: PathNode): void {
+  #leaf(value: unknown, node: PathNode): void {
     if (value === undefined || this.leaves.length >= mostLeaves) return;
+    const { path, names, numbers } = node;
     const isNull = value === null;
     const text = isNull ? '' : typeof value === 'string' ? value : String(value);
     const leaf: Leaf = { text, low: lowered(text), isNull, path, names, next: undefined };
-    this.leaves.push(leaf);
-    for (const name of names) {
-      const first = this.#byName.get(name);
-      if (first === undefined) this.#byName.set(name, leaf);
+    for (let at = 0; at < names.length; at++) {
+      const first = this.#first(node, at);
       // Of one place: a list. Another place of the same name is hidden by the first.
-      else if (first.path === path && name === names[0]) chain(first, leaf);
+      if (first !== undefined) {
+        if (at === 0 && first.path === path) chain(first, leaf);
+      } else if (this.#byName === undefined) this.#names.put(numbers[at] as number, this.leaves.length);
+      else this.#byName.set(names[at] as string, leaf);
     }
+    this.leaves.push(leaf);
+  }
+
+  /** The first value of one of the names of a place. */
+  #first({ names, numbers }: PathNode, at: number): Leaf | undefined {
+    return this.#isLast() ? this.#at(numbers[at] as number) : this.#ownNames().get(names[at] as string);
+  }
+
+  #isLast(): boolean {
+    return this.#byName === undefined && this.#names.isLast(this.#event);
+  }
+
+  #at(number: number): Leaf | undefined {
+    const place = this.#names.place(number);
+    return place < 0 ? undefined : this.leaves[place];
+  }
+
+  /** A map of its own, as another event has taken its place. */
+  #ownNames(): Map<string, Leaf> {
+    if (this.#byName !== undefined) return this.#byName;
+    const byName = new Map<string, Leaf>();
+    for (const leaf of this.leaves) for (const name of leaf.names) if (!byName.has(name)) byName.set(name, leaf);
+    this.#byName = byName;
+    return byName;
   }
 }
 

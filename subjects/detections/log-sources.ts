@@ -84,6 +84,11 @@ export class LogSources {
     return this.#byName.has(name);
   }
 
+  /** All folded names of which that holds. */
+  get asked(): Iterable<string> {
+    return this.#byName.keys();
+  }
+
   /** What the tables know of an event. Equal kinds are the same object. */
   kindOf(event: SigmaEvent): EventKind {
     const signature = this.#signature(event);

@@ -2,18 +2,26 @@
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { Leaf, SigmaEvent } from './event.ts';
-import { bestClauses, type Clause, valueKey, type Witness } from './witnesses.ts';
+import { bestClauses, type Clause, leastText, valueKey, type Witness } from './witnesses.ts';
 
 /** Clauses of a rule that are looked for: a bit each. */
 const mostClauses = 6;
 
 /** Whether a text may lie within that of a number or a boolean. */
 const isOfScalar = (text: string): boolean =>
-  /^[\d.e+-]+$/.test(text) || ['-infinity', 'nan', 'true', 'false'].some((scalar) => scalar.includes(text));
+  /^(?:-?\d*(?:\.\d*)?(?:e[+-]?\d*)?|\+\d+)$/.test(text) ||
+  ['-infinity', 'nan', 'true', 'false'].some((scalar) => scalar.includes(text));
+
+/** What keys of `key=value` are made of, in lower case. */
+const ofKeys = /^[\w.-]+$/;
+/** Parts of keys that names leave out. */
+const leftOut = ['.value', '._attributes'].flatMap((part) => [`${part}.`, `${part}=`]);
 
 /** Which rules a witness is for, and in which of their clauses. */
 interface Posting {
   readonly rules: number[];
+  /** It is the end of a key in a body, and what follows it. */
+  isKey: boolean;
   readonly clauses: number[];
   /** The event in which it was seen last. */
   round: number;
@@ -31,15 +39,27 @@ export class RuleIndex {
   readonly #touched: number[] = [];
   readonly #postings: Posting[] = [];
   readonly #values = new Map<string, Map<string, Posting>>();
+  /** Folded names of values in which texts are looked for. */
+  readonly #textNames = new Set<string>();
+  /** All texts, and those that are looked for in all values; keys are among both. */
   readonly #texts: TextIndex;
-  /** Whether some of the texts may be the text of a number or a boolean. */
+  readonly #anywhere: TextIndex;
+  /** Whether texts are looked for in all values; and whether some of them may lie within that of a number or a boolean. */
+  readonly hasTextsAnywhere: boolean;
   readonly hasScalarTexts: boolean;
+  /** Whether names of interest are so short that no text is looked for in their place. */
+  readonly #hasShortKeys: boolean;
   readonly #found: number[] = [];
-  readonly #foundText = (id: number): void => this.#meet(this.#postings[id] as Posting);
+  readonly #foundText = (id: number): void => {
+    const posting = this.#postings[id] as Posting;
+    this.#hasKey ||= posting.isKey;
+    this.#meet(posting);
+  };
+  #hasKey = false;
   #round = 0;
 
-  /** `rules` are clauses by the rule's number. */
-  constructor(rules: readonly (readonly Clause[])[]) {
+  /** `rules` are clauses by the rule's number; `telling` are folded names that matter wherever they are. */
+  constructor(rules: readonly (readonly Clause[])[], telling: Iterable<string> = []) {
     const texts = new Map<string, number>();
     const always: number[] = [];
     this.#wanted = new Uint8Array(rules.length);
@@ -53,13 +73,32 @@ export class RuleIndex {
       }
     }
     this.always = always;
+    const ofAll = rules
+      .flat(2)
+      .flatMap((witness) => (witness.is === 'text' && witness.names.length === 0 ? [witness.text] : []));
+    const anywhere = new Set(ofAll.filter((text) => texts.has(text)));
+    this.hasTextsAnywhere = anywhere.size > 0;
+    this.hasScalarTexts = [...anywhere].some(isOfScalar);
+    const named = [...this.#values.keys(), ...this.#textNames, ...telling];
+    const keys = [...new Set(named)].filter((name) => ofKeys.test(name));
+    this.#hasShortKeys = keys.some((name) => name.length < leastText - 1);
+    for (const key of [...keys.map((name) => `${name}=`), ...leftOut]) {
+      if (key.length < leastText) continue;
+      this.#textPosting(texts, key).isKey = true;
+      anywhere.add(key);
+    }
     this.#texts = new TextIndex(texts);
-    this.hasScalarTexts = [...texts.keys()].some(isOfScalar);
+    this.#anywhere = new TextIndex(new Map([...texts].filter(([text]) => anywhere.has(text))));
   }
 
-  /** Whether values of a folded name are looked for. */
+  /** Whether whole values of a folded name are looked for. */
   asksFor(name: string): boolean {
     return this.#values.has(name);
+  }
+
+  /** Whether texts are looked for in values of a folded name that are not in all. */
+  looksIn(name: string): boolean {
+    return this.#textNames.has(name);
   }
 
   /** What a record of some resource has in any case. */
@@ -70,14 +109,15 @@ export class RuleIndex {
         const posting = this.#postingOf(name, low);
         if (posting !== undefined) met.push(posting);
       }
-      this.#texts.scan(low, (id) => met.push(this.#postings[id] as Posting));
+      this.#textsIn(names)?.scan(low, (id) => met.push(this.#postings[id] as Posting));
     }
     return met;
   }
 
-  /** Begins to look at an event value by value, as `candidates` does at once; `isAsked` ends it. */
+  /** Begins to look at an event value by value, as `candidates` does at once; `end` ends it. */
   begin(met: Met): void {
     this.#round++;
+    this.#hasKey = false;
     this.#found.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
   }
@@ -90,21 +130,26 @@ export class RuleIndex {
     }
   }
 
-  /** A text in UTF-8; false where it cannot be looked at so. */
-  bytes(bytes: Uint8Array, from: number, to: number): boolean {
-    return this.#texts.scanBytes(bytes, from, to, this.#foundText);
+  /** The ASCII of a text in UTF-8, for all texts or for those that are looked for anywhere; answers what was met in it, as `TextIndex` does. */
+  bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
+    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
   }
 
-  /** A number or a boolean, as text in lower case. */
-  scalar(low: string): void {
-    if (this.hasScalarTexts) this.#texts.scan(low, this.#foundText);
+  /** The same of a text in lower case. */
+  text(low: string, forAll: boolean): void {
+    (forAll ? this.#texts : this.#anywhere).scan(low, this.#foundText);
   }
 
-  /** Ends a look, and tells whether some rule must be asked, beside those that may match any event. */
-  isAsked(): boolean {
+  /** Whether a text so far, if it has `key=value`, may have keys whose values matter. */
+  get mayHaveKeys(): boolean {
+    return this.#hasKey || this.#hasShortKeys;
+  }
+
+  /** Ends a look, and tells the rules that the event may match, beside those that may match any; valid until the next look. */
+  end(): readonly number[] {
     for (let at = 0; at < this.#touched.length; at++) this.#seen[this.#touched[at] as number] = 0;
     this.#touched.length = 0;
-    return this.#found.length > 0;
+    return this.#found;
   }
 
   /** Numbers of the rules that an event may match; valid until the next call. */
@@ -113,11 +158,17 @@ export class RuleIndex {
     for (let at = 0; at < leaves.length; at++) {
       const { low, names } = leaves[at] as Leaf;
       this.value(names, low);
-      this.#texts.scan(low, this.#foundText);
+      this.#textsIn(names)?.scan(low, this.#foundText);
     }
-    this.isAsked();
+    this.end();
     for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);
     return this.#found;
+  }
+
+  /** What is looked for in a value of these names. */
+  #textsIn(names: readonly string[]): TextIndex | undefined {
+    for (let at = 0; at < names.length; at++) if (this.#textNames.has(names[at] as string)) return this.#texts;
+    return this.hasTextsAnywhere ? this.#anywhere : undefined;
   }
 
   #postingOf(name: string, low: string): Posting | undefined {
@@ -142,9 +193,9 @@ export class RuleIndex {
   }
 
   #postingsOf(witness: Witness, texts: Map<string, number>): Posting[] {
-    return witness.is === 'text'
-      ? [this.#textPosting(texts, witness.text)]
-      : witness.names.map((name) => this.#valuePosting(name, witness.value));
+    if (witness.is === 'value') return witness.names.map((name) => this.#valuePosting(name, witness.value));
+    for (const name of witness.names) this.#textNames.add(name);
+    return [this.#textPosting(texts, witness.text)];
   }
 
   #textPosting(texts: Map<string, number>, text: string): Posting {
@@ -164,7 +215,7 @@ export class RuleIndex {
   }
 }
 
-const newPosting = (): Posting => ({ rules: [], clauses: [], round: 0 });
+const newPosting = (): Posting => ({ rules: [], clauses: [], isKey: false, round: 0 });
 
 const post = (posting: Posting, rule: number, bit: number): void => {
   posting.rules.push(rule);

@@ -72,13 +72,20 @@ interface Group {
   readonly index: RuleIndex;
 }
 
+/** What is known of an event before it is made. */
+export interface Told {
+  readonly kind: EventKind;
+  /** Numbers of the rules, among those for its kind, that it may match. */
+  readonly candidates: readonly number[];
+}
+
 /** What makes rules worth asking: values of some names, and texts wherever they are. */
 export interface Interest {
   readonly index: RuleIndex;
   /** Whether an event has a field that lets a rule be asked which has nothing else to be found by. */
   isAlways(event: SigmaEvent): boolean;
   /** Folded names of a value, by the name that the event has for it. */
-  namesOf(place: string): readonly string[];
+  namesOf(key: string): readonly string[];
   /** Whether a value of a folded name may tell the kind, or let a rule match that has nothing else to be found by. */
   tells(name: string): boolean;
 }
@@ -193,18 +200,18 @@ export class RuleSet {
     return {
       index,
       isAlways: ({ leaves }) => leaves.some(({ names }) => names.some((name) => wanted.has(name))),
-      namesOf: (place) => this.#paths.child(this.#paths.top, place).names,
+      namesOf: (key) => this.#paths.namesOf(key),
       tells: (name) => this.#sources.asksFor(name) || wanted.has(name),
     };
   }
 
-  /** All rules that an event matches, in their order. */
-  match(given: SigmaEvent | object, watch: Watch = watchNothing): Match[] {
+  /** All rules that an event matches, in their order. What is told of it already is not looked for again. */
+  match(given: SigmaEvent | object, watch: Watch = watchNothing, told?: Told): Match[] {
     const event = given instanceof SigmaEvent ? given : this.eventOf(given);
-    const kind = this.#sources.kindOf(event);
+    const kind = told?.kind ?? this.#sources.kindOf(event);
     watch.saw(kind, event);
     const { rules, index } = this.#group(kind);
-    const candidates = index.candidates(event);
+    const candidates = told?.candidates ?? index.candidates(event);
     if (candidates.length === 0) return [];
     this.#looked.at(event);
     const matches: number[] = [];
@@ -249,7 +256,10 @@ export class RuleSet {
       if (known === 'none' && compiled.names.length === 0) return [];
       return [{ compiled, wantsField: known !== 'all' && compiled.names.length > 0 }];
     });
-    const group = { rules, index: new RuleIndex(rules.map(({ compiled }) => compiled.clauses)) };
+    const always = rules.filter(({ compiled }) => compiled.clauses.length === 0);
+    const telling = [...this.#sources.asked, ...always.flatMap(({ compiled }) => compiled.names)];
+    const clauses = rules.map(({ compiled }) => compiled.clauses);
+    const group = { rules, index: new RuleIndex(clauses, telling) };
     if (this.#groups.size >= mostGroups) this.#groups.clear();
     this.#groups.set(kind.key, group);
     return group;

@@ -79,9 +79,7 @@ export const readTelemetry = async (
   return {
     days,
     sources: sources.map(sourceOf),
-    attributes: new Map(
-      attributes.flatMap(({ key, last }) => paths.child(paths.top, key).names.map((name) => [name, last] as const)),
-    ),
+    attributes: new Map(attributes.flatMap(({ key, last }) => paths.namesOf(key).map((name) => [name, last] as const))),
   };
 };
 

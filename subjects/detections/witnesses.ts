@@ -2,9 +2,9 @@
 import { hasWildcards, literalsOf, lowered, textOfPattern } from './pattern.ts';
 import type { ItemTest, RuleTree, ValueTest } from './tree.ts';
 
-/** A text somewhere in the event, or a whole value of a field under one of these names. */
+/** A text in a value, or a whole value, of a field under one of these names; a text without names is looked for in all values. */
 export type Witness =
-  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'text'; readonly names: readonly string[]; readonly text: string }
   | { readonly is: 'value'; readonly names: readonly string[]; readonly value: string };
 
 /** Some of these must be there. */
@@ -23,9 +23,9 @@ export const valueKey = (low: string): string => {
   return Number.isFinite(number) ? String(number) : low;
 };
 
-const textClause = (texts: readonly string[]): Clause | undefined =>
+const textClause = (texts: readonly string[], names: readonly string[]): Clause | undefined =>
   texts.length > 0 && texts.every(({ length }) => length >= leastText)
-    ? texts.map((text) => ({ is: 'text', text }))
+    ? texts.map((text) => ({ is: 'text', names, text }))
     : undefined;
 
 const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined => {
@@ -33,12 +33,12 @@ const ofTest = (test: ValueTest, names: readonly string[]): Clause | undefined =
     case 'pattern': {
       if (names.length > 0 && !hasWildcards(test.pattern))
         return [{ is: 'value', names, value: valueKey(lowered(textOfPattern(test.pattern))) }];
-      return textClause(literalsOf(test.pattern).slice(0, 1));
+      return textClause(literalsOf(test.pattern).slice(0, 1), names);
     }
     case 'number':
       return names.length > 0 ? [{ is: 'value', names, value: String(test.value) }] : undefined;
     case 'regex': {
-      const sets = test.regex.needed.map(textClause).filter((set) => set !== undefined);
+      const sets = test.regex.needed.map((set) => textClause(set, names)).filter((set) => set !== undefined);
       return best(sets);
     }
     default:

@@ -102,7 +102,7 @@ test.serial(
     const slow = stored(deployedRule(selection('slow', `CommandLine|re: [${expressions}]`)));
     const quick = stored(deployedRule(selection('quick', 'User: ann')));
     const long = JSON.stringify({ CommandLine: `${'x'.repeat(100_000)}!` });
-    const records = Array.from({ length: 130 }, (_, at) => ({
+    const records = Array.from({ length: 240 }, (_, at) => ({
       timeUnixNano: `${BigInt(firstMs + at) * 1_000_000n}`,
       body: { stringValue: at < 100 ? '{"User":"ann"}' : long },
     }));
@@ -124,6 +124,7 @@ test.serial(
     };
     let turns = 0;
     const others = setInterval(() => turns++, 1);
+    t.teardown(() => clearInterval(others));
     t.deepEqual(await look({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isWhole: false });
     clearInterval(others);
     t.true(turns > 100, `${turns} turns`);

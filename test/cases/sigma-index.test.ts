@@ -1,5 +1,6 @@
 /** The index loses no rule: what it finds is what asking every rule finds. */
 import test from 'ava';
+import { ByteTexts } from '../../schemas/byte-texts.ts';
 import { TextIndex } from '../../schemas/text-index.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
@@ -66,6 +67,26 @@ test('a text index finds all texts that occur', (t) => {
   }
 });
 
+test('texts in bytes are found wherever they lie', (t) => {
+  let all = 0;
+  for (let seed = 1; seed <= 400; seed++) {
+    const random = seeded(seed);
+    const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
+    const least = 3 + random(10);
+    const texts = [...new Set(Array.from({ length: 12 }, () => made(least + random(6))))];
+    const [before, text] = [made(random(9)), `${made(random(30))}${pick(random, texts)}${made(random(30))}`];
+    const bytes = Buffer.from(`${before}${text}${made(random(9))}`);
+    const from = Buffer.byteLength(before);
+    const found = new Set<string>();
+    new ByteTexts(texts).scan(bytes, from, from + Buffer.byteLength(text), (id) => found.add(texts[id] as string));
+    const expected = texts.filter((each) => text.includes(each));
+    t.deepEqual([...found].sort(), expected.sort(), `seed ${seed}`);
+    all += found.size;
+  }
+  t.true(all > 400);
+  t.throws(() => new ByteTexts(['ab']), { instanceOf: TypeError });
+});
+
 test('which log source an event is of does not depend on the events before it', (t) => {
   const random = seeded(9);
   const conditions = fieldTables.flatMap(({ sources = [] }) => sources.flatMap(({ when }) => when));
@@ -81,5 +102,25 @@ test('which log source an event is of does not depend on the events before it', 
     for (let count = random(5); count >= 0; count--)
       event.addIfAbsent(pick(random, names), random(5) === 0 ? [pick(random, values), 'x'] : pick(random, values));
     t.deepEqual(known.kindOf(event), new LogSources(fieldTables).kindOf(event));
+  }
+});
+
+test('events that are filled by turns have the values that each has alone', (t) => {
+  const paths = new EventPaths(fieldTables);
+  const names = ['f', 'F', 'f.value', 'winlog.event_data.f', 'g', 'a.b'];
+  for (let seed = 1; seed <= 50; seed++) {
+    const random = seeded(seed);
+    const events = [new SigmaEvent(paths), new SigmaEvent(paths)];
+    const alone = [new SigmaEvent(new EventPaths(fieldTables)), new SigmaEvent(new EventPaths(fieldTables))];
+    for (let count = 0; count < 8; count++) {
+      const which = random(2);
+      const name = pick(random, names);
+      const value = random(3) === 0 ? [String(count), 'x'] : String(count);
+      for (const event of [events[which], alone[which]])
+        if (seed % 2 === 0) event?.add(name, value);
+        else event?.addIfAbsent(name, value);
+    }
+    const told = (event: SigmaEvent) => [event.leaves, names.map((name) => event.get(name))];
+    t.deepEqual(events.map(told), alone.map(told), `seed ${seed}`);
   }
 });
