@@ -5,26 +5,26 @@ import type { drawnPart } from './drawing.ts';
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
 /** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of so many runs. */
-const servedTurns = 4;
+const servedTurns = 5;
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
  * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; walks
  * through the page, but for the one of a cluster, which no other stands for; and what has whole servers or installations of its own.
- * Suites of kills draw within themselves, by the same seed, one part of two or of four: turns share no factor with that, or they would never draw
- * the others.
+ * Suites of kills draw within themselves, by the same seed, one part of two or of four, and those over shards how many there are by four: turns
+ * share no factor with that, or they would never draw the others.
  */
 const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = [
   {
     family:
       /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
-    turns: 5,
+    turns: 7,
   },
-  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 3 },
+  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 5 },
   {
     family:
       /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|kept|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
-    turns: 2,
+    turns: 3,
   },
 ];
 

@@ -20,6 +20,15 @@ export const drawn = <Item>(items: readonly Item[], parts: number): readonly Ite
   return items.filter((_, index) => index % of === part);
 };
 
+/**
+ * Every so many-th case of one thing of many, which begins with another one than its neighbour: a run asks each thing some cases, and each
+ * case of some things.
+ */
+export const drawnAt = <Case>(place: number, cases: readonly Case[], parts: number): readonly Case[] => {
+  const { part, of } = drawnPart(parts);
+  return cases.filter((_, index) => (place + index) % of === part);
+};
+
 /** What a test says of its draw. */
 export const drawTold = (names: readonly string[], all: readonly unknown[]): string =>
   `${names.length} of ${all.length} are drawn (TEST_SEED=${drawSeed}): ${names.join(', ')}`;

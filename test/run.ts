@@ -11,6 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { everySuite, filesOf, leftOut } from './choosing.ts';
 import { computedSeconds, computingVariable, coresSpent, longestComputing } from './computing.ts';
 import { drawnPart, drawSeed } from './drawing.ts';
+import { beganVariable, leftOutBy } from './late.ts';
+import { mostMinutes } from './order.ts';
+import { Reasons } from './reasons.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
@@ -23,17 +26,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 const binary = (name: string): string => `${root}node_modules/.bin/${name}`;
 
+/** Resolves where test files hang. */
+const stuck = Promise.withResolvers<void>();
+
 let passed = 0;
 let failed = 0;
 const failures: string[] = [];
+const reasons = new Reasons();
 const durations: Duration[] = [];
+/** Files that would have begun too late. */
+const late: string[] = [];
 
-/** Runs a program with this Node first in the path; answers its exit code. */
+/** Runs a program with this Node first in the path; answers its exit code. Where `interrupted` resolves, it is sent a SIGINT. */
 const run = (
   command: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   onLine?: (line: string) => void,
+  interrupted?: Promise<void>,
 ): Promise<number> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -45,6 +55,7 @@ const run = (
       },
     });
     child.on('error', reject);
+    void interrupted?.then(() => child.kill('SIGINT'));
     const lines = child.stdout === null ? undefined : createInterface({ input: child.stdout });
     if (onLine !== undefined) lines?.on('line', onLine);
     child.on('close', (code) => resolve(code ?? 1));
@@ -81,23 +92,30 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
   let counted = 0;
   // Two more than CI has cores: many suites wait for something most of the time.
   const args = ['--no-color', '--concurrency=4', ...files];
-  const code = await run(binary('ava'), args, environment, (line) => {
+  const onLine = (line: string): void => {
     console.log(line);
     const [, mark, title = ''] = /^ {2}(✔|✘|- \[(?:skip|todo)\]) (.*)$/.exec(line) ?? [];
-    if (mark === undefined) return;
-    if (mark === '✔') {
-      passed++;
-      durations.push(durationIn(title));
+    if (mark === undefined) reasons.read(line);
+    else if (mark === '✔') {
+      const duration = durationIn(title);
+      const left = leftOutBy(duration.title);
+      if (left === undefined) {
+        passed++;
+        durations.push(duration);
+      } else late.push(left);
     } else if (mark === '✘') {
       // Tests, and files that ended before their tests did.
       failed++;
       counted++;
-      failures.push(title.replace(/^\[\w+\]: /, ''));
+      const failure = title.replace(/^\[\w+\]: /, '');
+      failures.push(failure);
+      reasons.add(failure);
     } else {
       skipped++;
       if (inCi) failures.push(`skipped: ${title}`);
     }
-  });
+  };
+  const code = await run(binary('ava'), args, environment, onLine, stuck.promise);
   if (inCi) failed += skipped;
   else if (skipped > 0) console.log(`# ${skipped} tests skipped: their service cannot run on this machine (see above)`);
   if (code !== 0 && counted === 0 && !(inCi && skipped > 0)) {
@@ -156,17 +174,29 @@ const lookAtWalks = async (): Promise<void> => {
   const held = heldAgainst(readFileSync(walked, 'utf8').split('\n').slice(0, -1), built, declaredAs);
   failed += held.undeclared.length;
   failures.push(...held.undeclared.map((line) => `a walk through the page asks what is in no document: ${line}`));
-  const ran = isWhole ? files.filter((path) => !notDrawn.includes(path)) : chosen;
+  const ran = isWhole ? files.filter((path) => !notDrawn.includes(path) && !late.includes(path)) : chosen;
   if (files.filter(isWalk).every((path) => ran.includes(path))) unreached = held.unreached;
 };
-/** A run that is cut off has said what it waited for. */
+/**
+ * Says what a run that is cut off waited for. Ava's own limit does not do for what hangs: a test that may take an hour puts it off for all,
+ * and it comes once. An interrupt makes ava name the tests that have not ended.
+ */
+const mostMinutesWithoutEnd = 25;
+let endedBefore = '';
+let endedAt = Date.now();
 const progress = setInterval(() => {
   const ended = existsSync(computing) ? readFileSync(computing, 'utf8') : '';
+  if (ended !== endedBefore) [endedBefore, endedAt] = [ended, Date.now()];
   const open = (isWhole ? files.filter((path) => !notDrawn.includes(path)) : chosen).filter(
     (path) => !ended.includes(`\t${path}\n`),
   );
   const minutes = Math.round((Date.now() - started) / 60_000);
   console.log(`# ${minutes} min: ${open.length} files have not ended${open.length > 8 ? '' : `: ${open.join(', ')}`}`);
+  if (!isWhole || Date.now() - endedAt < mostMinutesWithoutEnd * 60_000) return;
+  for (const path of open) failures.push(`${path} hangs: no file has ended for ${mostMinutesWithoutEnd} minutes`);
+  failed += open.length;
+  clearInterval(progress);
+  stuck.resolve();
 }, 300_000);
 const services = await starting;
 try {
@@ -175,6 +205,7 @@ try {
     ...process.env,
     TMPDIR: scratch,
     UV_THREADPOOL_SIZE: '16',
+    ...(isWhole && { [beganVariable]: String(started) }),
     [computingVariable]: computing,
     [walkedVariable]: walked,
     [templateVariable]: join(scratch, 'columns-template'),
@@ -193,7 +224,11 @@ try {
 const tell = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };
-tell('Failed', failures);
+tell(
+  'Failed',
+  failures.map((failure) => reasons.told(failure)),
+);
+tell(`Left out, since this machine takes longer than ${mostMinutes} minutes (TEST_MINUTES)`, late);
 tell('Built operations that no walk through the page reached', unreached);
 tell('Files that computed longest', longest);
 tell('Slowest tests', slowest(durations, 30));

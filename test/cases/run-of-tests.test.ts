@@ -1,9 +1,13 @@
 /** What `npm test` chooses and tells. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { filesOf, leftOut } from '../choosing.ts';
 import { computedSeconds, longestComputing } from '../computing.ts';
+import { beganVariable, leftOutBy } from '../late.ts';
+import { inOrder, latestMinutes, mostMinutes } from '../order.ts';
+import { Reasons } from '../reasons.ts';
 import { durationIn, slowest } from '../slowest.ts';
 import { heldAgainst, isWalk, linesOf } from '../walked.ts';
 
@@ -26,12 +30,13 @@ test('a word that chooses nothing is refused by its name', (t) => {
 const drawnBy = (seed: number) => (parts: number) => ({ part: seed % parts, of: parts });
 const all = () => ({ part: 0, of: 1 });
 
-test('a suite that runs over a server and over shards has each in one of four runs, and two runs without', (t) => {
+test('a suite that runs over a server and over shards has each in one of five runs, and three runs without', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
-  const runs = [0, 1, 2, 3].map((seed) => suites.filter((path) => !leftOut(suites, drawnBy(seed)).includes(path)));
+  const runs = [0, 1, 2, 3, 4].map((seed) => suites.filter((path) => !leftOut(suites, drawnBy(seed)).includes(path)));
   t.deepEqual(runs, [
     ['a.test.ts', 'a-served.test.ts', 'b.test.ts', 'b-sharded.test.ts'],
     ['a.test.ts', 'a-sharded.test.ts', 'b.test.ts'],
+    ['a.test.ts', 'b.test.ts'],
     ['a.test.ts', 'b.test.ts'],
     ['a.test.ts', 'b.test.ts', 'b-served.test.ts'],
   ]);
@@ -40,14 +45,14 @@ test('a suite that runs over a server and over shards has each in one of four ru
 
 test('suites of kills, walks but that of a cluster, and what has servers of its own each have their turns', (t) => {
   const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
-  const seeds = 2 * 3 * 5;
+  const seeds = 3 * 5 * 7;
   const ran = new Map(suites.map((path) => [path, seeds]));
   for (let seed = 0; seed < seeds; seed++)
     for (const path of leftOut(suites, drawnBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
-  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 5);
-  t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 5);
-  t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 3);
-  t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 2);
+  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 7);
+  t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 7);
+  t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 5);
+  t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 3);
   t.is(ran.get('test/end-to-end/page-cluster.test.ts'), seeds);
   t.is(ran.get('test/end-to-end/api-logs.test.ts'), seeds);
   t.deepEqual(leftOut(suites, all), []);
@@ -119,4 +124,58 @@ test('what walks did not reach is told by its groups, and what no document has b
 test('walks are known by their names', (t) => {
   const paths = ['page-logs', 'pages', 'api-paging', 'api-log-pages'].map((name) => `test/end-to-end/${name}.test.ts`);
   t.deepEqual(paths.filter(isWalk), paths.slice(0, 2));
+});
+
+test('a failure is told with the message of its error, which ava prints behind all', (t) => {
+  const reasons = new Reasons();
+  const failures = [
+    'columns › a block comes back',
+    'columns › a block Rejected promise returned by test',
+    'columns › is',
+  ];
+  for (const failure of failures) reasons.add(failure);
+  const printed = [
+    ...['  columns › a block', '', '  Rejected promise returned by test. Reason:', '', '  UnavailableError {'],
+    ...["    message: 'no answer',", '  }', '', '  columns › is', '', '  Value is not `true`:', '', '  false'],
+    ...['', '  columns › a block comes back', '', '  TypeError {', '    message: `two␊', '    lines`,', '  }'],
+  ];
+  for (const line of printed) reasons.read(line);
+  t.deepEqual(
+    [...failures, 'types hold'].map((failure) => reasons.told(failure)),
+    [
+      'columns › a block comes back: `two␊',
+      "columns › a block Rejected promise returned by test: 'no answer',",
+      'columns › is',
+      'types hold',
+    ],
+  );
+});
+
+test('a file that would begin late is left out, and told by its path', (t) => {
+  const ava = fileURLToPath(new URL('../../node_modules/.bin/ava', import.meta.url));
+  const files = ['test/cases/aggregates.test.ts', 'test/contract/counters-memory.test.ts'];
+  const environment = { ...process.env, [beganVariable]: '0' };
+  const { stdout, status } = spawnSync(ava, ['--no-color', ...files], { env: environment, encoding: 'utf8' });
+  t.is(status, 0);
+  const titles = [...stdout.matchAll(/^ {2}✔ (.*)$/gm)].map(([, title = '']) => durationIn(title).title);
+  t.deepEqual(titles.map(leftOutBy).toSorted(), files);
+  t.is(leftOutBy('cases › aggregates › works'), undefined);
+});
+
+test('runs of ava within a test begin whatever is late in the run that they are a part of', (t) => {
+  t.is(process.env[beganVariable], undefined);
+});
+
+test('what needs no other process begins first, then what takes long, which begins in two thirds of the time or not at all', (t) => {
+  const paths = ['end-to-end/api-logs', 'end-to-end/probe-kills', 'cases/chart-rules', 'cases/sigma'];
+  const files = paths.map((path) => `/oiq/test/${path}.test.ts`);
+  const begun = files.toSorted(inOrder);
+  t.deepEqual(
+    begun,
+    [3, 1, 2, 0].map((index) => files[index] ?? ''),
+  );
+  t.deepEqual(
+    files.map(latestMinutes),
+    [3, 2, 2, 3].map((thirds) => (thirds * mostMinutes) / 3),
+  );
 });
