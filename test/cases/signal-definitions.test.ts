@@ -1,5 +1,4 @@
 /** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
-import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
@@ -8,6 +7,7 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import { querySignals, type ReadSignal, recordsOf, signals } from '../../queries/signals/index.ts';
 import { validitiesOf } from '../../queries/validity.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { test } from '../few-at-once.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 let tables: Tables;

@@ -1,11 +1,11 @@
 /** Signals of detection rules, asked for as log records and spans are. */
-import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type AskedQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { ask } from '../../subjects/alerts/ask.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { test } from '../few-at-once.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 let tables: Tables;

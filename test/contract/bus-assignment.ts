@@ -1,8 +1,8 @@
 /** The bus contract: which partitions a member has, and when it is told. */
-import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
+import { test } from '../few-at-once.ts';
 import { eventually } from '../waiting.ts';
 import {
   type BusContract,

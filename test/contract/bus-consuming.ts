@@ -1,9 +1,9 @@
 /** The bus contract: groups, batches, lag, back-pressure. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
+import { test } from '../few-at-once.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type BusContract, consume, keysOf, messageTo, pending, quiet, someGroup, someTopic } from './bus-harness.ts';
 

@@ -1,8 +1,8 @@
 /** The bus contract: followers, which read partitions outside any group as they grow. */
-import test from 'ava';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
+import { test } from '../few-at-once.ts';
 import { eventually } from '../waiting.ts';
 import { type BusContract, keysOf, messageTo, pending, quiet, someTopic } from './bus-harness.ts';
 

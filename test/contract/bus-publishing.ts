@@ -1,8 +1,8 @@
 /** The bus contract: publishing, transactions, retention, reading by range. */
-import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
+import { test } from '../few-at-once.ts';
 import { eventually } from '../waiting.ts';
 import {
   type BusContract,

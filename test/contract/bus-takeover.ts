@@ -1,7 +1,7 @@
 /** The bus contract: groups whose name changed. */
-import test from 'ava';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
+import { test } from '../few-at-once.ts';
 import { eventually } from '../waiting.ts';
 import { type BusContract, consume, messageTo, pending, quiet, rangeOf, someGroup, someTopic } from './bus-harness.ts';
 

@@ -1,9 +1,9 @@
 /** What keeps one tenant's reads from another's rows. */
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
 import { explained } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
+import { test } from '../few-at-once.ts';
 import { blockOf, type ColumnsContract, failureOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const refused: readonly (readonly [string, string])[] = [
@@ -39,6 +39,9 @@ const unfiltered = [
   "SELECT count() AS rows FROM (SELECT * FROM logs) WHERE {tenant:String} != ''",
   "WITH all AS (SELECT * FROM logs) SELECT count() AS rows FROM all WHERE {tenant:String} != ''",
   "SELECT count() AS rows FROM (SELECT body FROM logs UNION ALL SELECT body FROM logs WHERE 0) WHERE {tenant:String} != ''",
+  "SELECT count() AS rows FROM `logs` WHERE {tenant:String} != ''",
+  "SELECT count() AS rows FROM `lo\\x67s` WHERE {tenant:String} != ''",
+  'SELECT count() AS rows FROM "\\x6cogs" AS l WHERE {tenant:String} != \'\'',
   "SELECT (SELECT count() FROM logs) AS rows WHERE {tenant:String} != ''",
   "SELECT count() AS rows FROM logs WHERE body IN (SELECT body FROM logs) AND {tenant:String} != ''",
 ];

@@ -1,7 +1,7 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { attributeEquals, attributeText, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
+import { test } from '../few-at-once.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const rows = 20_000;

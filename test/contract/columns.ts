@@ -1,9 +1,9 @@
 /** What every adapter of the columns port must do. */
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explained, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
+import { test } from '../few-at-once.ts';
 import { eventually } from '../waiting.ts';
 import { columnsFences } from './columns-fences.ts';
 import {

@@ -77,7 +77,8 @@ function suites(): void {
       warn: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
     };
     const metrics = { set: (_: unknown, value: number) => void levels.push(value) };
-    const counters = redisCounters({ url: 'redis://127.0.0.1:23098', prefix, log, metrics });
+    const [port] = await freePorts(1);
+    const counters = redisCounters({ url: `redis://127.0.0.1:${port}`, prefix, log, metrics });
     t.true(counters.degraded());
     t.deepEqual(levels, [1]);
     await eventually('it is told', () => said.length > 0);

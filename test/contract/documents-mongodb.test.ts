@@ -297,7 +297,8 @@ function suites(): void {
   });
 
   test('mongodb: where there is none, it can be opened and its use is refused', async (t) => {
-    await t.notThrowsAsync(refusedAsUnavailable(() => firstUse('mongodb://127.0.0.1:23019/?replicaSet=rs0')));
+    const [port] = await freePorts(1);
+    await t.notThrowsAsync(refusedAsUnavailable(() => firstUse(`mongodb://127.0.0.1:${port}/?replicaSet=rs0`)));
   });
 
   test.serial('mongodb: two instances that write the same document in transactions lose no write', async (t) => {

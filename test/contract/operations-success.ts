@@ -1,4 +1,7 @@
-/** Every built operation answers something with 200, in the form that it declares, and leaves the audit record that it declares. */
+/**
+ * Every built operation answers something with 200, in the form that it declares, and leaves the audit record that it declares. Over the
+ * embedded stores `security/secrets.test.ts` looks at this, too, as it asks them all.
+ */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -18,7 +21,8 @@ const recordsOf = async (a: World, requestId: string | null): Promise<AuditRecor
   return found;
 };
 
-const wrongWith = async (a: World, operation: Operation, asked: Asked, answer: Answer): Promise<string[]> => {
+/** What an answer to an example has that it must not have, or lacks. */
+export const wrongWith = async (a: World, operation: Operation, asked: Asked, answer: Answer): Promise<string[]> => {
   if (answer.status !== 200) return [`answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`];
   const records = await recordsOf(a, answer.headers.get('x-request-id'));
   const actions = records.map(({ action }) => action).filter((action) => !operation.audit.includes(action));

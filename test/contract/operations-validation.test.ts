@@ -1,7 +1,11 @@
-/** Every field of every built operation by itself: what is wrong is refused with 400, and `details` name the field. */
+/**
+ * Fields of every built operation by themselves: what is wrong is refused with 400, and `details` name the field. A run draws for each
+ * operation a part of all that may be wrong.
+ */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
+import { drawnAt, drawSeed } from '../drawing.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { type BadValue, badValuesOf, isStrict, sampleOf, schemaOf } from './schema-values.ts';
 import { pathOf } from './world.ts';
@@ -15,6 +19,7 @@ test.after.always(() => harness?.close());
 /** Those that answer errors in the form of another product ignore what they do not know, as it does; they have tests of their own. */
 const built = operations.filter((operation) => operation.built && operation.failure === undefined);
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
+const parts = 4;
 
 /** Refused with the field named, or something that holds it. */
 const names = ({ status, body }: Answer, path: string): boolean =>
@@ -37,13 +42,14 @@ const badBodiesOf = ({ body }: Operation): BadValue[] => {
 test('every field of every body', async (t) => {
   const failures: string[] = [];
   let asked = 0;
-  for (const operation of built)
-    for (const { path, what, value } of badBodiesOf(operation)) {
+  for (const [at, operation] of built.entries())
+    for (const { path, what, value } of drawnAt(at, badBodiesOf(operation), parts)) {
       const answer = await harness.ask(operation.method, pathOf(operation, {}), { body: value });
       asked++;
       if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
     }
-  t.log(`${asked} bodies`);
+  t.log(`${asked} bodies are drawn (TEST_SEED=${drawSeed})`);
+  t.true(asked > built.length);
   t.deepEqual(failures, []);
 });
 
@@ -66,13 +72,14 @@ const queriesOf = ({ query }: Operation): [name: string, what: string, text: str
 test('every parameter of every query', async (t) => {
   const failures: string[] = [];
   let asked = 0;
-  for (const operation of built)
-    for (const [path, what, text] of queriesOf(operation)) {
+  for (const [at, operation] of built.entries())
+    for (const [path, what, text] of drawnAt(at, queriesOf(operation), parts)) {
       const answer = await harness.ask(operation.method, `${pathOf(operation, {})}?${text}`);
       asked++;
       if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
     }
-  t.log(`${asked} queries`);
+  t.log(`${asked} queries are drawn (TEST_SEED=${drawSeed})`);
+  t.true(asked > built.length);
   t.deepEqual(failures, []);
 });
 

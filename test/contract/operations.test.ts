@@ -6,7 +6,9 @@ import { operations } from '../../api/groups/index.ts';
 import { operationsReport } from '../../api/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { roles } from '../../schemas/resources/user.ts';
+import { drawnAt, drawSeed } from '../drawing.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { examples, recordsElsewhere, unshown } from './examples.ts';
 import { isStrict, sampleOf, schemaOf } from './schema-values.ts';
 
 let harness: Harness;
@@ -47,6 +49,29 @@ test('there are the 390 operations that were planned, and no two of the same nam
   t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
 });
 
+const builtOperations = operations.filter(({ built }) => built);
+
+test('every built operation other than a GET declares its audit record, or why it leaves none', (t) => {
+  const silent = builtOperations.filter(
+    ({ method, audit, unaudited }) => method !== 'GET' && audit.length === 0 && !unaudited,
+  );
+  t.deepEqual(silent.map(named), []);
+  t.deepEqual(
+    builtOperations.filter(({ audit, unaudited }) => audit.length > 0 && unaudited !== undefined).map(named),
+    [],
+  );
+  for (const { audit } of builtOperations)
+    for (const action of audit) t.regex(action, /^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/, 'actions are <type>.<verb>');
+});
+
+test('examples are of built operations', (t) => {
+  const ids = new Set(builtOperations.map(({ operationId }) => operationId));
+  t.deepEqual(
+    Object.keys({ ...examples, ...unshown, ...recordsElsewhere }).filter((id) => !ids.has(id)),
+    [],
+  );
+});
+
 test('every operation without a session answers 401', async (t) => {
   t.deepEqual(
     await failing(
@@ -72,11 +97,25 @@ for (const role of roles) {
 }
 
 test('every GET that a role may call is not refused to it', async (t) => {
+  // Each is asked by some of the roles, which the run draws.
+  const callers = new Map(
+    withSession
+      .filter(({ method }) => method === 'GET')
+      .map((operation, at) => [
+        operation,
+        drawnAt(
+          at,
+          roles.filter((role) => mayCall(role, operation.role)),
+          2,
+        ),
+      ]),
+  );
+  t.log(`TEST_SEED=${drawSeed}`);
   const failures: string[] = [];
   for (const role of roles)
     failures.push(
       ...(await failing(
-        withSession.filter((operation) => operation.method === 'GET' && mayCall(role, operation.role)),
+        [...callers].filter(([, drawn]) => drawn.includes(role)).map(([operation]) => operation),
         ({ method, path }) => harness.ask(method, concrete(path), { as: role }),
         ({ status }) => ![401, 403, 500].includes(status),
       )),

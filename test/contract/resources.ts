@@ -84,6 +84,8 @@ export const resourcesContract = (
   };
 
   const chosen = drawn(resources, parts);
+  /** Those of which a run writes more versions than are kept. */
+  const writtenOften = new Set(drawn(chosen, 5));
   test(`${store}: resources are drawn`, (t) => {
     t.log(
       drawTold(
@@ -276,6 +278,7 @@ export const resourcesContract = (
       );
       t.true(versions.every(({ actor }) => actor?.type === 'user'));
       t.is(await versionOf(harness.documents.of('b'), type, id, 1), undefined);
+      if (!writtenOften.has(resource)) return;
       for (let version = 5; version <= keptVersions + 2; version += 1) await change(resource, id, `${version} ${id}`);
       t.is((await versionsOf(own, type, id)).length, keptVersions);
       t.is(await versionOf(own, type, id, 2), undefined);

@@ -10,7 +10,8 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { drawnPart, drawSeed } from '../drawing.ts';
+import { threadMs } from '../../runtime/thread-time.ts';
+import { drawnAt, drawSeed } from '../drawing.ts';
 import { isLong, plainTexts, structuredTexts, type TextField, textFields } from './hostile-texts.ts';
 import { schemaOf } from './schema-values.ts';
 
@@ -23,10 +24,9 @@ const shortLengths = [26, 39, 58, 87, 130] as const;
 const mostInPath = 64 * 1024;
 
 const cpuMsOf = (run: () => unknown): number => {
-  const before = process.threadCpuUsage();
+  const before = threadMs();
   run();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
+  return threadMs() - before;
 };
 
 /** The least time of some tries, where the first one is above the limit. */
@@ -37,13 +37,10 @@ const leastMsOf = (run: () => unknown): number => {
 };
 
 /** Each field reads one text in so many, fields one after the other another one: a run draws with which they begin. */
-const { part: drawnTexts, of: parts } = drawnPart(4);
+const parts = 8;
 let fieldsRead = 0;
 
-const drawnOf = (texts: object): object => {
-  const first = drawnTexts + fieldsRead++;
-  return Object.fromEntries(Object.entries(texts).filter((_, index) => (index + first) % parts === 0));
-};
+const drawnOf = (texts: object): object => Object.fromEntries(drawnAt(fieldsRead++, Object.entries(texts), parts));
 
 /** Tells of the first length of a text that takes too long. */
 const slowReads = (
