@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** On a machine that has a core for each process that wants to run. */
-export const patienceMs = 120_000;
+export const patienceMs = 240_000;
 
 /** The longest pause between two looks: many ask servers, for minutes, on a machine that has other things to do. */
 const pauseMs = 250;

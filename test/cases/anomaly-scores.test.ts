@@ -2,6 +2,7 @@
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched.ts';
+import { piecesOf } from '../../processors/engine/task-snapshot.ts';
 import { scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
@@ -318,7 +319,7 @@ test('a series takes two kilobytes of a snapshot at most, and comes back from it
       ...{ firstMs: ms, upToMs: ms + 300_000, seenMs: ms + 300_000, speaks: true, episode: undefined },
       known: new Uint8Array(stateBytes).fill(index),
     });
-  const saved = Buffer.from(watchedDetectors.save(state));
+  const saved = Buffer.concat(piecesOf(watchedDetectors.save(state)));
   t.true(saved.byteLength / 100 <= 2048, String(saved.byteLength / 100));
   t.deepEqual(watchedDetectors.open(saved).detectors, state.detectors);
   // As it was saved before clocks were known, at the end of each state.

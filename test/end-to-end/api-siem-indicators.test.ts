@@ -3,6 +3,7 @@ import test from 'ava';
 import { indicatorHunting } from '../../processors/threat-intel/indicator-hunts.ts';
 import { indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { readMisp } from '../../subjects/threat-intel/misp.ts';
+import { cpuMsOf } from '../processor-time.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -76,12 +77,6 @@ test.serial('what is given as objects is read in a thread, too', async (t) => {
   const many = (part: string): string => Array.from({ length: 100_000 }, () => part).join('|');
   const content = { Event: { Attribute: [{ type: many('ip-dst'), value: many('192.0.2.1'), to_ids: true }] } };
   const body = JSON.stringify({ format: 'misp', content });
-  const cpuMsOf = async (run: () => unknown): Promise<number> => {
-    const before = process.threadCpuUsage();
-    await run();
-    const { user, system } = process.threadCpuUsage(before);
-    return (user + system) / 1000;
-  };
   const ask = async (): Promise<void> => {
     const answer = await harness.ask('POST', path, { as: 'editor', body });
     t.is(answer.status, 413, JSON.stringify(answer.body));

@@ -256,8 +256,8 @@ test.serial('a statement that one span asks for each row is told of, whatever it
 
 test.serial('a trace of many spans comes in pages, each with the facts of all', async (t) => {
   const trace = hex(0xb1, 32);
-  // Each page has the facts of all, so that the cost grows with the square: one run in four has as many as a page of the web must show.
-  const { part, of } = drawnPart(4);
+  // Each page has the facts of all, so that the cost grows with the square: one run in eight has as many as a page of the web must show.
+  const { part, of } = drawnPart(8);
   const count = part === 0 || of === 1 ? 100_000 : 25_000;
   // One after the other, in groups of a hundred below the root.
   const spans = Array.from({ length: count }, (_, index): SentSpan => {

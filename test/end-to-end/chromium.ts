@@ -54,7 +54,7 @@ export const startChromium = async (): Promise<Chromium> => {
 const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(stretched(5_000));
+  page.setDefaultTimeout(stretched(60_000));
   const complaints: string[] = [];
   const requests: { method: string; url: string; body: string; referrer: string }[] = [];
   page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));

@@ -2,11 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { text } from '../cases/sink-tables.ts';
+import { drawnPart } from '../drawing.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
-import { type Chromium, startChromium } from './chromium.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { type OiqProcess, owner, read, signIn } from './oiq-process.ts';
 import { holdsAsAView } from './page-walk.ts';
@@ -104,6 +105,13 @@ test.after.always(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
+/** Each of the five views holds in a walk of its own over the embedded stores: of a cluster's a run draws one. */
+let shownBefore = 0;
+const holds = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
+  const { part, of } = drawnPart(5);
+  if (shownBefore++ % of === part) await holdsAsAView(t, tab, shown);
+};
+
 declare(
   'somebody signs in and finds logs, the trace of one, a metric and an alert, makes a dashboard and signs out',
   async (t) => {
@@ -120,19 +128,19 @@ declare(
       shown.every((row, index) => row.includes(records[index].body)),
       shown.join('\n'),
     );
-    await holdsAsAView(t, tab, '.records .extent .row >> nth=0');
+    await holds(t, tab, '.records .extent .row >> nth=0');
 
     await tab.go(http + at('/traces', { search: 'duration:>1s' }));
     await page.locator('.traces .extent .row').first().click();
     await page.waitForURL(`**/traces/${trace}?*`);
     t.is(await page.locator('#spans').textContent(), String((await asked(`/api/traces/${trace}`)).spans.length));
     await page.locator('.waterfall .extent .row', { hasText: 'the bank refused <b>0</b>' }).waitFor();
-    await holdsAsAView(t, tab, '.waterfall .extent');
+    await holds(t, tab, '.waterfall .extent');
 
     await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
     await page.locator('.lines path').first().waitFor();
     t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
-    await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
+    await holds(t, tab, '.metrics .extent .row >> nth=0');
 
     await page.getByRole('link', { name: 'Put it on a dashboard' }).click();
     await page.getByLabel('Title').fill('Queue');
@@ -142,7 +150,7 @@ declare(
     const [dashboard] = (await asked('/api/dashboards')).items;
     t.deepEqual([dashboard.name, dashboard.panels], ['Shop', 1]);
     t.is(new URL(page.url()).pathname, `/dashboards/${dashboard.id}`);
-    await holdsAsAView(t, tab, '.panel h2 >> nth=0');
+    await holds(t, tab, '.panel h2 >> nth=0');
 
     await tab.go(`${http}/alerts`);
     const row = page.locator('.alerts .extent .row').first();
@@ -158,8 +166,9 @@ declare(
     await beside.getByRole('button', { name: 'Acknowledge' }).click();
     await beside.getByText(/I call the bank/).waitFor();
     t.is((await asked('/api/alerts')).items[0].acknowledged.note, 'I call the bank');
-    await holdsAsAView(t, tab, '.beside h2');
+    await holds(t, tab, '.beside h2');
 
+    t.deepEqual(tab.complaints, []);
     await page.locator('#account > summary').click();
     await page.locator('#sign-out').click();
     await page.waitForURL('**/login*');

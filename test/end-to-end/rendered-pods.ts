@@ -1,5 +1,5 @@
 /** Pods of the chart as processes: the commands and environments that helm renders, on this machine. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,9 @@ const asVersion = (version: string): Readonly<Record<string, string>> => {
 };
 const flags = [...nodeFlags, `--import=${new URL('../security/without-fence.ts', import.meta.url)}`];
 
+/** A container that is to end by itself, as a wait for others or a migration, and has not: nothing that it waits for takes so long. */
+const hangMs = 600_000;
+
 /** What happened, in order. */
 export interface Happening {
   readonly part: string;
@@ -30,9 +33,8 @@ export interface Pod {
   readonly http: string;
   readonly otlp: string;
   output(): string;
-  /** SIGTERM, as kubelet sends it; resolves with the exit code. */
+  /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet sends them; resolves with the exit code. */
   stop(): Promise<number | null>;
-  kill(): void;
 }
 
 interface Ran {
@@ -51,11 +53,14 @@ export class Release {
   readonly #pods = new Map<string, Pod[]>();
   /** What the Services of receivers lead to: pods that are ready and not about to end. */
   readonly #endpoints = new Set<Pod>();
+  readonly #running = new Set<ChildProcess>();
+  #isOver = false;
   #turn = 0;
   #made = 0;
 
   constructor(directory: string) {
     this.#directory = directory;
+    process.once('exit', () => this.kill());
   }
 
   /** Base URL of a receiver, another one each time, as a Service deals connections. */
@@ -87,7 +92,9 @@ export class Release {
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text) => (output += text));
+    const hung = setTimeout(() => child.kill('SIGKILL'), stretched(hangMs));
     const [status] = (await once(child, 'close')) as [number | null];
+    clearTimeout(hung);
     return { code: status, output };
   }
 
@@ -108,8 +115,10 @@ export class Release {
     );
   }
 
+  /** Ends what runs, and what a roll that failed would start yet. */
   kill(): void {
-    for (const pod of this.pods) pod.kill();
+    this.#isOver = true;
+    for (const child of this.#running) child.kill('SIGKILL');
   }
 
   async #startPod(version: string, manifests: readonly Manifest[], deployment: Manifest): Promise<void> {
@@ -137,9 +146,9 @@ export class Release {
       },
       async stop() {
         child.kill('SIGTERM');
-        return ended;
+        const late = setTimeout(() => child.kill('SIGKILL'), stretched(spec.terminationGracePeriodSeconds * 1000));
+        return ended.finally(() => clearTimeout(late));
       },
-      kill: () => void child.kill('SIGKILL'),
     };
     this.#pods.set(part, [...(this.#pods.get(part) ?? []), pod]);
     const listens = (): boolean => /OIQ is running/.test(output);
@@ -180,6 +189,7 @@ export class Release {
   }
 
   #spawn(version: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+    if (this.#isOver) throw new Error('the test is over');
     const child = spawn(process.execPath, [...flags, join(root, 'main.ts'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -191,9 +201,8 @@ export class Release {
         ...environment,
       },
     });
-    const end = (): void => void child.kill('SIGKILL');
-    process.once('exit', end);
-    child.once('exit', () => process.off('exit', end));
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
     return child;
   }
 }

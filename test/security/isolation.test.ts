@@ -9,7 +9,7 @@ import type { Asked, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { startWorlds } from '../contract/world.ts';
-import { drawn, drawnPart, drawSeed } from '../drawing.ts';
+import { drawn, drawnAt, drawnPart, drawSeed } from '../drawing.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
 
 let a: World;
@@ -111,12 +111,12 @@ test.serial('every way to name another organization in path, query and body is r
   const failures: string[] = [];
   const tokens = await Promise.all(roles.map((role) => a.harness.signIn(`${role}@a.example`)));
   // Each operation is asked by one of the roles, which the run draws.
-  const { part, of } = drawnPart(roles.length);
-  t.log(`${of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${drawSeed})`);
+  const everyone = tokens.map((token, index) => ({ role: roles[index], token }));
+  t.log(
+    `${drawnPart(roles.length).of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${drawSeed})`,
+  );
   const chosen = withSession.flatMap((operation, at) =>
-    tokens
-      .map((token, index) => ({ operation, role: roles[index], token }))
-      .filter((_, index) => (at + index) % of === part),
+    drawnAt(at, everyone, roles.length).map((person) => ({ operation, ...person })),
   );
   for (const { operation, role, token } of chosen) {
     const asked = { token, params: { id: 'x' } };

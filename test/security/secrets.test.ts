@@ -1,4 +1,7 @@
-/** Secrets are shown once, to whom they are for: never in logs, metrics, audit records, errors, later answers or at rest. */
+/**
+ * Secrets are shown once, to whom they are for: never in logs, metrics, audit records, errors, later answers or at rest. Each operation is
+ * asked its example, over the embedded stores, and so it is seen here that it answers as it declares.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -8,6 +11,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import type { Asked, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
+import { wrongWith } from '../contract/operations-success.ts';
 import { isStrict } from '../contract/schema-values.ts';
 import { cookiesOf, secretsIn } from '../contract/secrets.ts';
 import { startWorlds } from '../contract/world.ts';
@@ -70,6 +74,10 @@ const refusalsOf = async (operation: Operation, asked: Asked): Promise<Answer[]>
   return Promise.all(wrong.map((text) => a.ask(operation, { ...asked, body: text })));
 };
 
+/** How operations answered something else than they declare, or left another audit record. */
+const undeclared: string[] = [];
+let answered = 0;
+
 test.serial('no answer repeats a secret that was shown or sent before, not even an error', async (t) => {
   const failures: string[] = [];
   for (const operation of built) {
@@ -80,6 +88,8 @@ test.serial('no answer repeats a secret that was shown or sent before, not even 
         if (JSON.stringify(refused.body).includes(secret)) failures.push(`${named(operation)} repeats ${secret}`);
     }
     const answer = await a.ask(operation, asked);
+    answered++;
+    undeclared.push(...(await wrongWith(a, operation, asked, answer)).map((what) => `${named(operation)} ${what}`));
     for (const [secret, of] of leaked(JSON.stringify(answer.body)))
       failures.push(`${named(operation)} shows ${secret} of ${of}`);
     learn(operation, asked, answer);
@@ -88,6 +98,11 @@ test.serial('no answer repeats a secret that was shown or sent before, not even 
   const places = new Set(known.values());
   t.log(`${known.size} secrets of ${places.size} operations`);
   t.true(places.size >= 5, `secrets were seen in ${[...places].join(', ')}`);
+});
+
+test.serial('every built operation answered its example as it declares, and left its audit record', (t) => {
+  t.deepEqual(undeclared, []);
+  t.is(answered, built.length);
 });
 
 test.serial('neither logs nor metrics hold a secret', (t) => {

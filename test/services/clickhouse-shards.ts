@@ -32,6 +32,7 @@ export const tiered = 'tiered';
 /** `tcpPorts` are those at which a server finds all of them, its own included. */
 const configurationOf = (tcpPorts: readonly number[], own: number, directory: string): string => `<clickhouse>
   <tcp_port>${tcpPorts[own]}</tcp_port>
+  <query_condition_cache_size>${100 * 1024 * 1024}</query_condition_cache_size>
   <storage_configuration>
     <disks>
       <cold><path>${directory}/cold/</path></cold>

@@ -26,7 +26,8 @@ const claimPorts = async (): Promise<number> => {
     const from = first + ((process.pid + tried) % processes) * portsEach;
     const claim = await listenAt(from + portsEach - 1);
     if (claim === undefined) continue;
-    claim.unref();
+    // What takes this for a server of its own is refused: a connection that waits would keep both processes from ending.
+    claim.on('connection', (socket) => socket.destroy()).unref();
     return from;
   }
   throw new Error(`all ports from ${first} on are claimed by other processes of tests`);

@@ -11,7 +11,7 @@ import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { Panel } from '../../../subjects/dashboards/document.ts';
 import { fitOf, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
 import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
-import { drawnPart, drawSeed } from '../../drawing.ts';
+import { drawnAt, drawSeed } from '../../drawing.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
 import { type Generation, goldenMetrics, goldenRange, landGolden } from './golden-telemetry.ts';
 
@@ -105,11 +105,8 @@ const without: Readonly<Record<Generation, readonly string[]>> = {
   ],
 };
 
-/** Each template is asked of the senders of one generation, which the run draws. */
-const drawnFor = (all: readonly Template[], place: number): readonly Template[] => {
-  const { part, of } = drawnPart(2);
-  return all.filter((_, index) => (index + place) % of === part);
-};
+/** Half of the templates are asked, each of the senders of one generation, which the run draws. */
+const drawnFor = (all: readonly Template[], place: number): readonly Template[] => drawnAt(place, all, 4);
 
 for (const [place, generation] of (['current', 'former'] as const).entries())
   test(`what senders of the ${generation} conventions send fills each panel that they have figures for, as its fit says`, async (t) => {

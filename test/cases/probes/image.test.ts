@@ -1,4 +1,4 @@
-/** The image of probes: what is installed in it, and what its process 1 is. */
+/** The image: how Node runs in it. That of probes: what is installed in it, and what its process 1 is. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 
@@ -18,4 +18,18 @@ test('what checks run is installed by the names of packages that have it', (t) =
     readFileSync(new URL('../../../probes/browser/program.ts', import.meta.url), 'utf8'),
     /'chromium-headless-shell', /,
   );
+});
+
+test('Node runs in the image as it does without one', (t) => {
+  const { flags, environment } = JSON.parse(
+    readFileSync(new URL('../../../bin/node.json', import.meta.url), 'utf8'),
+  ) as { flags: string[]; environment: Record<string, string> };
+  const [, runtime = ''] = /^FROM [^\n]* AS runtime\n(.*?)^FROM /ms.exec(dockerfile) ?? [];
+  const [, given = ''] = /^ENV (.*)$/m.exec(runtime) ?? [];
+  const variables: Record<string, string | undefined> = Object.fromEntries(
+    given.split(/\s+/).map((pair) => pair.split('=')),
+  );
+  for (const [name, value] of Object.entries(environment)) t.is(variables[name], value, name);
+  const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(runtime) ?? [];
+  t.deepEqual((JSON.parse(entry) as string[]).slice(1, 1 + flags.length), flags);
 });
