@@ -1,6 +1,8 @@
 /**
- * Finds which of many texts occur in another one, in one pass: of each text the run of three or four characters that is rarest among
- * all texts is looked up at each position, and the text is compared where it is found.
+ * Finds which of many texts occur in another one, in one pass: runs of four characters are looked up at every second position, and a text is
+ * compared where one of its runs is found. Each text has two runs, the rarest of those that end at an odd place in it and of those at an even
+ * one, so that one of them is looked up wherever the text begins. Of texts of three and four characters a run may have a character more
+ * than they have, at its beginning or its end, which may be any.
  */
 
 interface Place {
@@ -16,6 +18,10 @@ const runOf = (text: string, end: number, width: number): number => {
   return key;
 };
 
+/** Five bits of each of the characters from one place to another. */
+const lowBits = (text: string, from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => text.charCodeAt(from + at) & 31);
+
 /** Texts by their runs of one width. */
 type Runs = Map<number, Place[]>;
 
@@ -25,11 +31,27 @@ const post = (runs: Runs, key: number, place: Place): void => {
   else places.push(place);
 };
 
-/** Where the run of four characters ends that is rarest. */
-const rarestEnd = (text: string, often: ReadonlyMap<number, number>): number => {
-  let end = 3;
-  for (let at = 4; at < text.length; at++)
-    if ((often.get(runOf(text, at, 4)) ?? 0) < (often.get(runOf(text, end, 4)) ?? 0)) end = at;
+/** How often each run of four occurs. */
+const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
+  const often = new Map<number, number>();
+  for (const text of texts)
+    for (let end = 3; end < text.length; end++) {
+      const key = runOf(text, end, 4);
+      often.set(key, (often.get(key) ?? 0) + 1);
+    }
+  return often;
+};
+
+/** Where the rarest of the runs of four characters ends, of those at every second place from `first` on; undefined where there is none. */
+const rarestEnd = (text: string, first: number, often: ReadonlyMap<number, number>): number | undefined => {
+  let end: number | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = first; at < text.length; at += 2) {
+    const count = often.get(runOf(text, at, 4)) ?? 0;
+    if (count >= least) continue;
+    end = at;
+    least = count;
+  }
   return end;
 };
 
@@ -45,48 +67,49 @@ export const met = {
 };
 
 export class TextIndex {
+  /** By runs of four, and by the last and the first three characters of those with a character that may be any. */
   readonly #fours: Runs = new Map();
-  readonly #threes: Runs = new Map();
+  readonly #lasts: Runs = new Map();
+  readonly #firsts: Runs = new Map();
   /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
   readonly #filter = new Int32Array(2 ** 15);
 
   /** Texts of three characters or more, each with its number. */
   constructor(texts: ReadonlyMap<string, number>) {
-    const often = new Map<number, number>();
-    for (const text of texts.keys())
-      for (let end = 3; end < text.length; end++) {
-        const key = runOf(text, end, 4);
-        often.set(key, (often.get(key) ?? 0) + 1);
+    const often = howOften(texts.keys());
+    for (const [text, id] of texts)
+      for (const first of [3, 4]) {
+        const end = rarestEnd(text, first, often);
+        if (end === undefined) this.#addShort(text, id, first);
+        else {
+          post(this.#fours, runOf(text, end, 4), { id, text, end });
+          this.#mark(...lowBits(text, end - 3, end));
+        }
       }
-    for (const [text, id] of texts) {
-      if (text.length === 3) {
-        post(this.#threes, runOf(text, 2, 3), { id, text, end: 2 });
-        for (let before = 0; before < 32; before++) this.#mark(before, text, 2);
-        continue;
-      }
-      const end = rarestEnd(text, often);
-      post(this.#fours, runOf(text, end, 4), { id, text, end });
-      this.#mark(text.charCodeAt(end - 3), text, end);
-    }
   }
 
-  /** Calls `found` with the number of each text that occurs, perhaps several times. Characters are looked at by twos, which takes less time. */
+  /** Adds a text of three or four characters for where it has no run of four. */
+  #addShort(text: string, id: number, first: number): void {
+    const three = lowBits(text, 0, 2);
+    const isBehind = first === 3;
+    post(isBehind ? this.#firsts : this.#lasts, runOf(text, 2, 3), { id, text, end: isBehind ? 3 : 2 });
+    for (let any = 0; any < 32; any++) this.#mark(...(isBehind ? [...three, any] : [any, ...three]));
+  }
+
+  /** Calls `found` with the number of each text that occurs, perhaps several times. */
   scan(text: string, found: (id: number) => void): void {
     const filter = this.#filter;
     let bits = 0;
-    let at = 0;
-    for (const last = text.length - 1; at < last; at += 2) {
-      const before = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
-      bits = ((before << 5) | (text.charCodeAt(at + 1) & 31)) & mostBits;
-      const isBefore = (filter[before >>> 5] as number) >>> before;
-      const is = (filter[bits >>> 5] as number) >>> bits;
-      if (((isBefore | is) & 1) === 0) continue;
-      if ((isBefore & 1) !== 0) this.#look(text, at, found);
-      if ((is & 1) !== 0) this.#look(text, at + 1, found);
+    let at = 1;
+    for (; at < text.length; at += 2) {
+      bits = ((bits << 10) | ((text.charCodeAt(at - 1) & 31) << 5) | (text.charCodeAt(at) & 31)) & mostBits;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, at, found);
     }
-    if (at === text.length) return;
-    bits = ((bits << 5) | (text.charCodeAt(at) & 31)) & mostBits;
-    if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, at, found);
+    // The last one is always looked at: a text that ends there has no character behind it.
+    if (at > text.length) return;
+    const last = text.length - 1;
+    bits = ((bits << 5) | (text.charCodeAt(last) & 31)) & mostBits;
+    if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, last, found);
   }
 
   /**
@@ -97,54 +120,54 @@ export class TextIndex {
     let bits = 0;
     let all = 0;
     let low = 0;
-    let at = from;
-    for (const last = to - 1; at < last; at += 2) {
-      const one = bytes[at] as number;
-      const other = bytes[at + 1] as number;
+    let at = from + 1;
+    for (; at < to; at += 2) {
+      const one = bytes[at - 1] as number;
+      const other = bytes[at] as number;
       all |= one | other;
       low |= (1 << one) | (1 << other);
-      const before = ((bits << 5) | (one & 31)) & mostBits;
-      bits = ((before << 5) | (other & 31)) & mostBits;
-      const isBefore = (filter[before >>> 5] as number) >>> before;
-      const is = (filter[bits >>> 5] as number) >>> bits;
-      if (((isBefore | is) & 1) === 0) continue;
-      if ((isBefore & 1) !== 0) this.#lookIn(bytes, from, at, found);
-      if ((is & 1) !== 0) this.#lookIn(bytes, from, at + 1, found);
+      bits = ((bits << 10) | ((one & 31) << 5) | (other & 31)) & mostBits;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, to, at, found);
     }
-    if (at < to) {
-      const one = bytes[at] as number;
+    if (at === to) {
+      const one = bytes[to - 1] as number;
       all |= one;
       low |= 1 << one;
       bits = ((bits << 5) | (one & 31)) & mostBits;
-      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, at, found);
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, to, to - 1, found);
     }
     return (low & ~1) | (all >>> 7);
   }
 
   /** Compares the texts of which a run ends here. */
-  #lookIn(bytes: Uint8Array, from: number, at: number, found: (id: number) => void): void {
+  #lookIn(bytes: Uint8Array, from: number, to: number, at: number, found: (id: number) => void): void {
     if (at - from < 2) return;
     let run = 0;
     for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerOf(bytes[index] as number);
-    const threes = this.#threes.get(run & 0xff_ffff);
-    if (threes !== undefined) compareBytes(threes, bytes, from, at, found);
-    const fours = at - from < 3 ? undefined : this.#fours.get(run);
-    if (fours !== undefined) compareBytes(fours, bytes, from, at, found);
+    const lasts = this.#lasts.get(run & 0xff_ffff);
+    if (lasts !== undefined) compareBytes(lasts, bytes, from, to, at, found);
+    if (at - from < 3) return;
+    const firsts = this.#firsts.get(run >>> 8);
+    if (firsts !== undefined) compareBytes(firsts, bytes, from, to, at, found);
+    const fours = this.#fours.get(run);
+    if (fours !== undefined) compareBytes(fours, bytes, from, to, at, found);
   }
 
-  /** Lets a run through that ends here, behind a character. */
-  #mark(before: number, text: string, end: number): void {
-    let bits = before & 31;
-    for (let at = end - 2; at <= end; at++) bits = (bits << 5) | (text.charCodeAt(at) & 31);
+  /** Lets a run of these low bits through. */
+  #mark(...four: number[]): void {
+    const bits = four.reduce((before, each) => (before << 5) | each, 0);
     this.#filter[bits >>> 5] = (this.#filter[bits >>> 5] as number) | (1 << (bits & 31));
   }
 
   /** Compares the texts of which a run ends here. */
   #look(text: string, at: number, found: (id: number) => void): void {
     if (at < 2) return;
-    const threes = this.#threes.get(runOf(text, at, 3));
-    if (threes !== undefined) compare(threes, text, at, found);
-    const fours = at < 3 ? undefined : this.#fours.get(runOf(text, at, 4));
+    const lasts = this.#lasts.get(runOf(text, at, 3));
+    if (lasts !== undefined) compare(lasts, text, at, found);
+    if (at < 3) return;
+    const firsts = this.#firsts.get(runOf(text, at - 1, 3));
+    if (firsts !== undefined) compare(firsts, text, at, found);
+    const fours = this.#fours.get(runOf(text, at, 4));
     if (fours !== undefined) compare(fours, text, at, found);
   }
 }
@@ -161,12 +184,14 @@ const compareBytes = (
   places: readonly Place[],
   bytes: Uint8Array,
   from: number,
+  to: number,
   at: number,
   found: (id: number) => void,
 ): void => {
   for (let index = 0; index < places.length; index++) {
     const { id, text, end } = places[index] as Place;
-    if (at - end >= from && stands(text, bytes, at - end)) found(id);
+    const start = at - end;
+    if (start >= from && start + text.length <= to && stands(text, bytes, start)) found(id);
   }
 };
 

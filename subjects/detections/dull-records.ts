@@ -26,6 +26,11 @@ const isOfKey = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[\w.-]/.test(String.fromCharCode(byte)) && byte < 128 ? 1 : 0,
 );
 
+const hasByte = (bytes: Uint8Array, wanted: number, from: number, to: number): boolean => {
+  for (let at = from; at < to; at++) if (bytes[at] === wanted) return true;
+  return false;
+};
+
 /** The first byte of a text that is no space. */
 const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
@@ -169,7 +174,8 @@ class Look implements Glance {
     if (first === brace || first === bracket || first > 127) return false;
     if (asked.length > 0) index.value(asked, lowered(textOf(bytes, from, to)));
     const kinds = this.#lookAt(bytes, from, to, hasTexts);
-    return !(met.backslash(kinds) || index.mayHaveKeys) || this.#pairs(bytes, from, to);
+    const mayBeEscaped = met.backslash(kinds);
+    return !(mayBeEscaped || index.mayHaveKeys) || this.#pairs(bytes, from, to, mayBeEscaped);
   }
 
   /** Looks for texts, all or those that are looked for anywhere; answers what was met, as `TextIndex` does. */
@@ -182,25 +188,21 @@ class Look implements Glance {
   }
 
   /** Looks at the `key=value` of a body, if it has any; false where values by some keys matter. */
-  #pairs(bytes: Uint8Array, from: number, to: number): boolean {
-    let isEscaped = false;
+  #pairs(bytes: Uint8Array, from: number, to: number, mayBeEscaped: boolean): boolean {
     let hasKeys = false;
     let hasTexts = false;
-    let key = from;
     for (let at = from; at < to; at++) {
-      const byte = bytes[at] as number;
-      if (isOfKey[byte] === 1) continue;
-      if (byte === backslash) isEscaped = true;
-      if (byte === equals && at > key) {
-        hasKeys = true;
-        const name = this.#names.at(bytes, key, at);
-        if (name.tellsMore || name.asked.length > 0) return false;
-        hasTexts ||= name.hasTexts;
-      }
-      key = at + 1;
+      if (bytes[at] !== equals) continue;
+      let key = at;
+      while (key > from && isOfKey[bytes[key - 1] as number] === 1) key--;
+      if (key === at) continue;
+      hasKeys = true;
+      const name = this.#names.at(bytes, key, at);
+      if (name.tellsMore || name.asked.length > 0) return false;
+      hasTexts ||= name.hasTexts;
     }
     if (hasTexts && !this.#ofBody.hasTexts) this.#lookAt(bytes, from, to, true);
-    return !(isEscaped && hasKeys);
+    return !(hasKeys && mayBeEscaped && hasByte(bytes, backslash, from, to));
   }
 }
 
