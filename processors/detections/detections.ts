@@ -7,7 +7,7 @@ import { detect } from '../../subjects/detections/detect.ts';
 import { dullPlacesOf, toldOf } from '../../subjects/detections/dull-records.ts';
 import type { Place } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
-import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import type { Told, Watch } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
@@ -69,7 +69,7 @@ const match = (
       ...{ tenantId, projectId, timeMs, service, values: valuesOfRecord(record) },
       // Of one that matches nothing it is not asked.
       get recordId() {
-        return recordIdOf(record);
+        return record.recordId;
       },
     },
     clockMs,

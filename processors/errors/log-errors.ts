@@ -32,10 +32,6 @@ const toldBy = (record: LogRecord, level: number, read: Read): Pick<Told, 'type'
   return level >= errorSeverity ? exceptionIn(record.body) : undefined;
 };
 
-/** As `GET /api/logs/{id}` knows the record. */
-const recordIdOf = (timeNs: bigint, { place: { partition, offset, ordinal } }: LogRecord): string =>
-  `${timeNs}-${partition}-${offset}-${ordinal}`;
-
 /** Finds errors in logs: exceptions from WARN on, and whatever is ERROR or FATAL. */
 export const logErrors = defineProcessor({
   name: 'log-errors',
@@ -50,18 +46,11 @@ export const logErrors = defineProcessor({
     const read = readingOf(record);
     const told = toldBy(record, level, read);
     if (told === undefined) return;
-    const { timeNs } = record;
     emit.raised(
       raisedOf(record, {
         ...told,
-        ...{
-          source: 'log',
-          recordId: recordIdOf(timeNs, record),
-          parentSpanId: '',
-          isStatusOnly: false,
-          handled: null,
-        },
-        timeNs,
+        ...{ source: 'log', recordId: record.recordId, parentSpanId: '', isStatusOnly: false, handled: null },
+        timeNs: record.timeNs,
         tags: {},
         read,
       }),

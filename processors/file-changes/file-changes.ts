@@ -2,7 +2,7 @@ import { hashOf } from '../../runtime/hash-of.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
-import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import {
   AuditEvent,
   type AuditLine,
@@ -51,7 +51,7 @@ const hear = (line: AuditLine, record: LogRecord, context: FilesContext): void =
   const event = withLine(
     known ?? { timeMs: line.timeMs, projectId, service, host, cwd: '', call: null, paths: [], isOver: false },
     line,
-    recordIdOf(record),
+    record.recordId,
   );
   if (isWhole(event)) {
     finish(key, event, context);
@@ -81,7 +81,7 @@ export const fileChanges = defineProcessor({
       for (const line of lines) hear(line, record, context);
       return;
     }
-    const of = { tenantId, projectId, recordId: recordIdOf(record) };
+    const of = { tenantId, projectId, recordId: record.recordId };
     const values = valuesOfRecord(record);
     const named = record.eventName;
     const attributes = named === '' ? values.attributes : [...values.attributes, ['event.name', named] as const];

@@ -6,7 +6,7 @@ import type { DetectionSignal, SignalSeverity } from '../../schemas/signals.ts';
 import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { SigmaEvent } from '../../subjects/detections/event.ts';
-import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { scoreAt } from '../../subjects/threat-intel/indicator.ts';
 import { matchEvent, type Sighting } from '../../subjects/threat-intel/match.ts';
 import { counted, eventOf, matchOf, togetherMs } from '../../subjects/threat-intel/match-of.ts';
@@ -63,13 +63,8 @@ const take = (
   { record, event, score }: { readonly record: LogRecord; readonly event: SigmaEvent; readonly score: number },
   context: MatchContext,
 ): void => {
-  const { tenantId, projectId, timeMs, service } = record;
-  const { key, match } = matchOf(
-    sighting,
-    { tenantId, projectId, timeMs, service, recordId: recordIdOf(record) },
-    event,
-    score,
-  );
+  const { tenantId, projectId, timeMs, service, recordId } = record;
+  const { key, match } = matchOf(sighting, { tenantId, projectId, timeMs, service, recordId }, event, score);
   const known = context.state.get(key);
   if (known !== undefined && timeMs < known.timeMs + togetherMs) {
     const more = counted(known, timeMs);

@@ -55,6 +55,12 @@ export class LogRecord extends TracedRecord {
     this.located();
   }
 
+  /** As `GET /api/logs/{id}` knows it. */
+  get recordId(): string {
+    const { partition, offset, ordinal } = this.place;
+    return `${this.timeNs}-${partition}-${offset}-${ordinal}`;
+  }
+
   /** OTLP's number: 1–4 trace, 5–8 debug, 9–12 info, 13–16 warn, 17–20 error, 21–24 fatal, 0 unspecified. */
   get severityNumber(): number {
     this.located();
@@ -87,16 +93,19 @@ export class LogRecord extends TracedRecord {
   /** Calls `found` with the number of each text that its body has, perhaps several times. */
   bodyAmong(texts: ByteTexts, found: (id: number) => void): void {
     const cursor = this.located();
-    const text = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
-    const bytes = text < 0 ? Buffer.from(this.body) : cursor.bytes;
-    texts.scan(bytes, Math.max(0, text), text < 0 ? bytes.length : this.#bodyEnd, found);
+    const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
+    if (start >= 0) texts.scan(cursor.bytes, start, this.#bodyEnd, found);
+    else {
+      const bytes = Buffer.from(this.body);
+      texts.scan(bytes, 0, bytes.length, found);
+    }
   }
 
   /** Shows the bytes of a body that is text, without decoding them, and says what `look` says; false where it is none. */
   lookAtBody(look: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
     const cursor = this.located();
-    const text = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
-    return text >= 0 && look(cursor.bytes, text, this.#bodyEnd);
+    const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
+    return start >= 0 && look(cursor.bytes, start, this.#bodyEnd);
   }
 
   get bodyType(): AttributeType {

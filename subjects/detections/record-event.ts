@@ -70,7 +70,3 @@ export const valuesOfRecord = (record: LogRecord): RecordValues => ({
   attributes: valuesOf(record.attributes),
   resource: resourceOf(record),
 });
-
-/** As `GET /api/logs/{id}` knows the record. */
-export const recordIdOf = ({ timeNs, place: { partition, offset, ordinal } }: LogRecord): string =>
-  `${timeNs}-${partition}-${offset}-${ordinal}`;

@@ -7,7 +7,7 @@ import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { Backtest } from '../../subjects/detections/backtest.ts';
 import { deploymentOf } from '../../subjects/detections/deployed.ts';
-import { recordIdOf, valuesOfRecord } from '../../subjects/detections/record-event.ts';
+import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';
 import { seeded } from './random.ts';
@@ -441,7 +441,7 @@ test('a look back gives the signals that the stream gave', (t) => {
             projectId,
             timeMs,
             service,
-            recordId: recordIdOf(record),
+            recordId: record.recordId,
             values: valuesOfRecord(record),
           }),
         );
