@@ -29,6 +29,9 @@ const longNs = 600_000_000_000n;
 
 export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
 
+/** Whether a condition looks something up, of which some versions of ClickHouse from 26.3 on ask no index in `PREWHERE`. */
+export const looksUp = (condition: string): boolean => condition.includes('(SELECT ');
+
 /**
  * Clauses that choose the tenant's records of a stretch by a condition, and those behind a position. The engine remembers of which granules
  * what stands in `PREWHERE` is never true, and plans it for a fifth less than what it must sort into there itself. So the ends of a long stretch
@@ -38,8 +41,7 @@ export const choosing = (signal: QuerySignal, condition: string, stretch: Range,
   const tenant = 'tenant_id = {tenant:String}';
   const within = withinRange(signal);
   const behind = position === undefined ? [] : [position];
-  // Some versions from 26.3 on ask no index of what is looked up in `PREWHERE`.
-  if (condition.includes('(SELECT ')) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
+  if (looksUp(condition)) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
   if (isLong(stretch)) return `PREWHERE ${tenant} AND ${condition} WHERE ${[within, ...behind].join(' AND ')}`;
   const rest = behind.length === 0 ? '' : ` WHERE ${behind.join(' AND ')}`;
   return `PREWHERE ${tenant} AND ${within} AND ${condition}${rest}`;

@@ -5,6 +5,7 @@
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { KeptRows } from '../../kept-rows.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
+import { looksUp } from '../../records.ts';
 import type { Matcher } from '../series.ts';
 import { type Choice, type Chosen, choiceOf } from './choose.ts';
 import type { Condition } from './matching.ts';
@@ -84,7 +85,7 @@ const readAtOnce = async (
 ): Promise<Piece | undefined> => {
   const { chosen, found, metrics } = selector;
   const restriction = isUnchanged(columns, window, selector) ? namedBy(selector) : selector.restriction;
-  const clause = restriction.sql.includes('(SELECT ') ? 'WHERE' : 'PREWHERE';
+  const clause = looksUp(restriction.sql) ? 'WHERE' : 'PREWHERE';
   const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,

@@ -46,7 +46,7 @@ export const readFromMs = (fromMs: number, isDelta: boolean): number =>
 
 /**
  * What chooses the points of metrics within a window. More conditions may follow. `PREWHERE` is planned sooner than `WHERE`, of which the engine
- * makes it; some versions from 26.3 on ask no index of what is looked up in it.
+ * makes it; it does not do for a condition that looks something up (`looksUp`).
  */
 export const pointsCondition = (
   table: PointTable,
