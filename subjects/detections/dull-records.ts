@@ -26,11 +26,6 @@ const isOfKey = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[\w.-]/.test(String.fromCharCode(byte)) && byte < 128 ? 1 : 0,
 );
 
-const hasByte = (bytes: Uint8Array, wanted: number, from: number, to: number): boolean => {
-  for (let at = from; at < to; at++) if (bytes[at] === wanted) return true;
-  return false;
-};
-
 /** The first byte of a text that is no space. */
 const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
   let at = from;
@@ -202,7 +197,7 @@ class Look implements Glance {
       hasTexts ||= name.hasTexts;
     }
     if (hasTexts && !this.#ofBody.hasTexts) this.#lookAt(bytes, from, to, true);
-    return !(hasKeys && mayBeEscaped && hasByte(bytes, backslash, from, to));
+    return !(hasKeys && mayBeEscaped && bytes.subarray(from, to).includes(backslash));
   }
 }
 
