@@ -2,18 +2,16 @@
 import { changeShape, isThere } from './declared.ts';
 import type { Migration } from './migration.ts';
 
+const settings = { merge_selector_base: 16, min_level_for_wide_part: 1 };
+
 export const cheaperErrors: Migration = {
   id: 20,
   name: 'cheaper errors',
   async up(tables) {
     // A table that is made from its declaration has them.
     if (!(await isThere(tables, 'error_occurrences'))) return;
-    await tables.execute(
-      'ALTER TABLE error_occurrences MODIFY SETTING merge_selector_base = 16, min_level_for_wide_part = 1',
-    );
-    await changeShape(tables, 'error_occurrences', (shape) => ({
-      ...shape,
-      settings: { merge_selector_base: 16, min_level_for_wide_part: 1 },
-    }));
+    const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+    await tables.execute(`ALTER TABLE error_occurrences MODIFY SETTING ${list.join(', ')}`);
+    await changeShape(tables, 'error_occurrences', (shape) => ({ ...shape, settings }));
   },
 };
