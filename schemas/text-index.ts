@@ -2,7 +2,8 @@
  * Finds which of many texts occur in another one, in one pass: runs of four characters are looked up at every second position, and a text is
  * compared where one of its runs is found. Each text has two runs, the rarest of those that end at an odd place in it and of those at an even
  * one, so that one of them is looked up wherever the text begins. Of texts of three and four characters a run may have a character more
- * than they have, at its beginning or its end, which may be any.
+ * than they have, at its beginning or its end, which may be any. Runs that lead to no text, as texts are of words that all logs have, are
+ * counted and exchanged for others.
  */
 
 interface Place {
@@ -42,18 +43,25 @@ const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
   return often;
 };
 
-/** Where the rarest of the runs of four characters ends, of those at every second place from `first` on; undefined where there is none. */
-const rarestEnd = (text: string, first: number, often: ReadonlyMap<number, number>): number | undefined => {
+/** Where the run of four characters ends of which least is told, of those at every second place from `first` on; undefined where there is none. */
+const rarestEnd = (text: string, first: number, oftenOf: (run: number) => number): number | undefined => {
   let end: number | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (let at = first; at < text.length; at += 2) {
-    const count = often.get(runOf(text, at, 4)) ?? 0;
+    const count = oftenOf(runOf(text, at, 4));
     if (count >= least) continue;
     end = at;
     least = count;
   }
   return end;
 };
+
+/** Of so many looks that found nothing one is counted. */
+const looksOfSample = 64;
+/** Runs are chosen anew after so many of these, and whenever there are as many again. */
+const firstSamples = 64;
+/** A look in vain is worse than so many texts of one run. */
+const textsOfMiss = 4;
 
 /** Five bits of each of four characters. */
 const mostBits = 2 ** 20 - 1;
@@ -67,19 +75,39 @@ export const met = {
 };
 
 export class TextIndex {
+  readonly #texts: ReadonlyMap<string, number>;
   /** By runs of four, and by the last and the first three characters of those with a character that may be any. */
   readonly #fours: Runs = new Map();
   readonly #lasts: Runs = new Map();
   readonly #firsts: Runs = new Map();
   /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
   readonly #filter = new Int32Array(2 ** 15);
+  /** Looks in bytes; how often a run led to nothing, of those that were counted; and after how many of these runs are chosen anew. */
+  #looks = 0;
+  readonly #misses = new Map<number, number>();
+  #sampled = 0;
+  #mostSampled = firstSamples;
 
   /** Texts of three characters or more, each with its number. */
   constructor(texts: ReadonlyMap<string, number>) {
-    const often = howOften(texts.keys());
-    for (const [text, id] of texts)
+    this.#texts = texts;
+    this.#choose();
+  }
+
+  /** How often a run was found in bytes, so that texts were compared. For measurements. */
+  get looks(): number {
+    return this.#looks;
+  }
+
+  /** Chooses runs: first those that found nothing least often, then those that the fewest texts have. */
+  #choose(): void {
+    const often = howOften(this.#texts.keys());
+    const oftenOf = (run: number): number => (often.get(run) ?? 0) + textsOfMiss * (this.#misses.get(run) ?? 0);
+    for (const runs of [this.#fours, this.#lasts, this.#firsts]) runs.clear();
+    this.#filter.fill(0);
+    for (const [text, id] of this.#texts)
       for (const first of [3, 4]) {
-        const end = rarestEnd(text, first, often);
+        const end = rarestEnd(text, first, oftenOf);
         if (end === undefined) this.#addShort(text, id, first);
         else {
           post(this.#fours, runOf(text, end, 4), { id, text, end });
@@ -113,9 +141,14 @@ export class TextIndex {
   }
 
   /**
-   * The same of UTF-8, whatever the case of its letters, for texts of ASCII in lower case. Answers what was met, as `met` tells.
+   * The same of UTF-8, whatever the case of its letters, for texts of ASCII in lower case; `found` gets where each ends, too. Answers what
+   * was met, as `met` tells.
    */
-  scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number) => void): number {
+  scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number, end: number) => void): number {
+    if (this.#sampled >= this.#mostSampled) {
+      this.#mostSampled *= 2;
+      this.#choose();
+    }
     const filter = this.#filter;
     let bits = 0;
     let all = 0;
@@ -140,7 +173,7 @@ export class TextIndex {
   }
 
   /** Compares the texts of which a run ends here. */
-  #lookIn(bytes: Uint8Array, from: number, to: number, at: number, found: (id: number) => void): void {
+  #lookIn(bytes: Uint8Array, from: number, to: number, at: number, found: (id: number, end: number) => void): void {
     if (at - from < 2) return;
     let run = 0;
     for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerOf(bytes[index] as number);
@@ -150,7 +183,11 @@ export class TextIndex {
     const firsts = this.#firsts.get(run >>> 8);
     if (firsts !== undefined) compareBytes(firsts, bytes, from, to, at, found);
     const fours = this.#fours.get(run);
-    if (fours !== undefined) compareBytes(fours, bytes, from, to, at, found);
+    if (fours === undefined) return;
+    const isFound = compareBytes(fours, bytes, from, to, at, found);
+    if ((++this.#looks & (looksOfSample - 1)) !== 0 || isFound) return;
+    this.#sampled++;
+    this.#misses.set(run, (this.#misses.get(run) ?? 0) + 1);
   }
 
   /** Lets a run of these low bits through. */
@@ -186,13 +223,18 @@ const compareBytes = (
   from: number,
   to: number,
   at: number,
-  found: (id: number) => void,
-): void => {
+  found: (id: number, end: number) => void,
+): boolean => {
+  let isFound = false;
   for (let index = 0; index < places.length; index++) {
     const { id, text, end } = places[index] as Place;
     const start = at - end;
-    if (start >= from && start + text.length <= to && stands(text, bytes, start)) found(id);
+    const past = start + text.length;
+    if (start < from || past > to || !stands(text, bytes, start)) continue;
+    isFound = true;
+    found(id, past);
   }
+  return isFound;
 };
 
 const compare = (places: readonly Place[], text: string, at: number, found: (id: number) => void): void => {

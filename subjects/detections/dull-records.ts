@@ -20,10 +20,16 @@ const mostKinds = 256;
 /** Names are found by some of their bytes first. */
 const nameSlots = 512;
 const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 32, 91, 123, 92, 61];
+const [doubleQuote, singleQuote] = [34, 39];
 
 /** Letters, digits, `_`, `-` and `.`: what keys in texts are made of. */
 const isOfKey = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[\w.-]/.test(String.fromCharCode(byte)) && byte < 128 ? 1 : 0,
+);
+
+/** What ends a value in texts, or may: spaces, quotes, commas, semicolons, and what is beyond ASCII. */
+const endsValue = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte > 127 || /[\s"',;]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
 /** The first byte of a text that is no space. */
@@ -34,6 +40,15 @@ const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
     if (byte !== space && (byte < tab || byte > carriageReturn)) return byte;
   }
   return space;
+};
+
+/** Past the value that begins at a position, or farther: where a quoted one ends, or what a character beyond ASCII is, is not asked. */
+const pastValue = (bytes: Uint8Array, from: number, to: number): number => {
+  const first = bytes[from];
+  if (first === doubleQuote || first === singleQuote) return to;
+  let at = from;
+  while (at < to && endsValue[bytes[at] as number] === 0) at++;
+  return (bytes[at] as number) > 127 ? to : at;
 };
 
 /** A name that records have for values, and what these are to rules. */
@@ -96,6 +111,9 @@ class Look implements Glance {
   readonly #told: { readonly kind: EventKind; candidates: readonly number[] };
   /** Of the value that comes next. */
   #name: Name;
+  /** Which values of a body's `key=value` were looked at last. */
+  #lookedFrom = 0;
+  #lookedPast = 0;
   /** Names of the values that were met, where they are asked for. */
   #places: Place[] | undefined;
 
@@ -168,9 +186,13 @@ class Look implements Glance {
     const first = firstByte(bytes, from, to);
     if (first === brace || first === bracket || first > 127) return false;
     if (asked.length > 0) index.value(asked, lowered(textOf(bytes, from, to)));
+    index.keyEnds.length = 0;
     const kinds = this.#lookAt(bytes, from, to, hasTexts);
-    const mayBeEscaped = met.backslash(kinds);
-    return !(mayBeEscaped || index.mayHaveKeys) || this.#pairs(bytes, from, to, mayBeEscaped);
+    if (met.backslash(kinds)) {
+      const body = bytes.subarray(from, to);
+      if (body.includes(backslash) && body.includes(equals)) return false;
+    }
+    return index.hasShortKeys ? this.#allPairs(bytes, from, to) : this.#pairs(bytes, from, to);
   }
 
   /** Looks for texts, all or those that are looked for anywhere; answers what was met, as `TextIndex` does. */
@@ -182,22 +204,44 @@ class Look implements Glance {
     return kinds;
   }
 
-  /** Looks at the `key=value` of a body, if it has any; false where values by some keys matter. */
-  #pairs(bytes: Uint8Array, from: number, to: number, mayBeEscaped: boolean): boolean {
-    let hasKeys = false;
-    let hasTexts = false;
-    for (let at = from; at < to; at++) {
-      if (bytes[at] !== equals) continue;
-      let key = at;
-      while (key > from && isOfKey[bytes[key - 1] as number] === 1) key--;
-      if (key === at) continue;
-      hasKeys = true;
-      const name = this.#names.at(bytes, key, at);
-      if (name.tellsMore || name.asked.length > 0) return false;
-      hasTexts ||= name.hasTexts;
+  /** Looks at the `key=value` of a body whose keys were found among its texts; false where values by some keys matter. */
+  #pairs(bytes: Uint8Array, from: number, to: number): boolean {
+    const { keyEnds } = this.interest.index;
+    const count = keyEnds.length;
+    this.#lookedPast = from;
+    for (let number = 0; number < count; number++) {
+      const at = (keyEnds[number] as number) - 1;
+      // A part that names leave out: of which key can't be told from where it ends.
+      if (bytes[at] !== equals) return this.#allPairs(bytes, from, to);
+      if (!this.#pair(bytes, from, at, to)) return false;
     }
-    if (hasTexts && !this.#ofBody.hasTexts) this.#lookAt(bytes, from, to, true);
-    return !(hasKeys && mayBeEscaped && bytes.subarray(from, to).includes(backslash));
+    return true;
+  }
+
+  /** The same of all keys. */
+  #allPairs(bytes: Uint8Array, from: number, to: number): boolean {
+    this.#lookedPast = from;
+    for (let at = from; at < to; at++) if (bytes[at] === equals && !this.#pair(bytes, from, at, to)) return false;
+    return true;
+  }
+
+  /** Looks at the key before `=`, if one is there, and the value behind it. */
+  #pair(bytes: Uint8Array, from: number, at: number, to: number): boolean {
+    let key = at;
+    while (key > from && isOfKey[bytes[key - 1] as number] === 1) key--;
+    if (key === at) return true;
+    const name = this.#names.at(bytes, key, at);
+    if (name.tellsMore || name.asked.length > 0) return false;
+    if (name.hasTexts && !this.#ofBody.hasTexts) this.#valueOfPair(bytes, at + 1, to);
+    return true;
+  }
+
+  /** A value that lies in another one, as of `a=b=c`, was looked at with it. */
+  #valueOfPair(bytes: Uint8Array, from: number, to: number): void {
+    if (from >= this.#lookedFrom && from < this.#lookedPast) return;
+    this.#lookedFrom = from;
+    this.#lookedPast = pastValue(bytes, from, to);
+    this.#lookAt(bytes, from, this.#lookedPast, true);
   }
 }
 

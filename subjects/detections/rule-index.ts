@@ -48,14 +48,16 @@ export class RuleIndex {
   readonly hasTextsAnywhere: boolean;
   readonly hasScalarTexts: boolean;
   /** Whether names of interest are so short that no text is looked for in their place. */
-  readonly #hasShortKeys: boolean;
+  readonly hasShortKeys: boolean;
   readonly #found: number[] = [];
-  readonly #foundText = (id: number): void => {
+  readonly #meetText = (id: number): void => this.#meet(this.#postings[id] as Posting);
+  readonly #foundText = (id: number, end: number): void => {
     const posting = this.#postings[id] as Posting;
-    this.#hasKey ||= posting.isKey;
+    if (posting.isKey) this.keyEnds.push(end);
     this.#meet(posting);
   };
-  #hasKey = false;
+  /** Where keys of interest end in the bytes that were looked at last, perhaps several times: behind their `=`, or behind a part that names leave out. */
+  readonly keyEnds: number[] = [];
   #round = 0;
 
   /** `rules` are clauses by the rule's number; `telling` are folded names that matter wherever they are. */
@@ -81,7 +83,7 @@ export class RuleIndex {
     this.hasScalarTexts = [...anywhere].some(isOfScalar);
     const named = [...this.#values.keys(), ...this.#textNames, ...telling];
     const keys = [...new Set(named)].filter((name) => ofKeys.test(name));
-    this.#hasShortKeys = keys.some((name) => name.length < leastText - 1);
+    this.hasShortKeys = keys.some((name) => name.length < leastText - 1);
     for (const key of [...keys.map((name) => `${name}=`), ...leftOut]) {
       if (key.length < leastText) continue;
       this.#textPosting(texts, key).isKey = true;
@@ -117,7 +119,6 @@ export class RuleIndex {
   /** Begins to look at an event value by value, as `candidates` does at once; `end` ends it. */
   begin(met: Met): void {
     this.#round++;
-    this.#hasKey = false;
     this.#found.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
   }
@@ -132,17 +133,13 @@ export class RuleIndex {
 
   /** The ASCII of a text in UTF-8, for all texts or for those that are looked for anywhere; answers what was met in it, as `TextIndex` does. */
   bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
+    this.keyEnds.length = 0;
     return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
   }
 
   /** The same of a text in lower case. */
   text(low: string, forAll: boolean): void {
-    (forAll ? this.#texts : this.#anywhere).scan(low, this.#foundText);
-  }
-
-  /** Whether a text so far, if it has `key=value`, may have keys whose values matter. */
-  get mayHaveKeys(): boolean {
-    return this.#hasKey || this.#hasShortKeys;
+    (forAll ? this.#texts : this.#anywhere).scan(low, this.#meetText);
   }
 
   /** Ends a look, and tells the rules that the event may match, beside those that may match any; valid until the next look. */
@@ -158,7 +155,7 @@ export class RuleIndex {
     for (let at = 0; at < leaves.length; at++) {
       const { low, names } = leaves[at] as Leaf;
       this.value(names, low);
-      this.#textsIn(names)?.scan(low, this.#foundText);
+      this.#textsIn(names)?.scan(low, this.#meetText);
     }
     this.end();
     for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);

@@ -38,6 +38,7 @@ const keys = [
   'EventID',
   'EventID.value',
   'a.b',
+  'a.value.b',
   'a',
   'other',
   'body',
@@ -81,13 +82,17 @@ const plainRule = (random: Random): string => {
   return `title: plain\nlogsource: { product: other }\ndetection:\n  s1: ${item()}\n  s2: ${item()}\n  condition: ${condition}\n`;
 };
 
-const recordsOf = (random: Random, count: number) => {
-  const made = Array.from({ length: count }, () => ({ attributes: attributesOf(random, 4), body: bodyOf(random) }));
-  const resource = { attributes: attributesOf(random, 3) };
-  const request = { resourceLogs: [{ resource, scopeLogs: [{ logRecords: made }] }] };
+const opened = (attributes: readonly object[], made: readonly object[]) => {
+  const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: made }] }] };
   const message = { offset: 0, timestampMs: 0, key: '', ...otlpMessage('logs', request) };
   return logRecords.open(message, { topic: '', partition: 0 });
 };
+
+const recordsOf = (random: Random, count: number) =>
+  opened(
+    attributesOf(random, 3),
+    Array.from({ length: count }, () => ({ attributes: attributesOf(random, 4), body: bodyOf(random) })),
+  );
 
 /** Whether what bytes tell is so: `dull` and `told` count of what. */
 const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: number; others: number }): boolean => {
@@ -121,12 +126,42 @@ test('what bytes of a record tell is so: its kind, the rules that it may match, 
       documents.map((document, at) => ({ id: String(at), version: 1, document, anySource })),
       fieldTables,
     );
-    const opened = recordsOf(random, 40);
-    for (let ordinal = 0; ordinal < opened.count; ordinal++) {
-      const record = opened.at(ordinal);
+    const records = recordsOf(random, 40);
+    for (let ordinal = 0; ordinal < records.count; ordinal++) {
+      const record = records.at(ordinal);
       const held = holds(set, record, counted);
       t.true(held, `seed ${seed}: ${JSON.stringify(record.body)} ${JSON.stringify(record.attributes)}`);
     }
   }
   t.true(counted.dull > 1_000 && counted.told > 200 && counted.others > 1_000, JSON.stringify(counted));
+});
+
+/** What is written behind keys, and whether a rule that looks for `netsh` in `f` may match it. */
+const pairs: readonly (readonly [string, boolean])[] = [
+  ['f=netsh x=1', true],
+  ['f=éxnetsh x=1', true],
+  ['f="run netsh" x=1', true],
+  ["f='run, netsh' x=1", true],
+  ['x=1 f=a=netsh', true],
+  ['winlog.event_data.f=netsh x=1', true],
+  ['winlog.value.event_data.f=netsh x=1', true],
+  ['f=1 x=netsh', false],
+  ['f=1,netsh x=1', false],
+  ['netsh f= x=1', false],
+  ['netsh ff=netsh x=1', false],
+];
+test('texts are looked for behind the keys of a body that rules name, and nowhere else in it', (t) => {
+  const source =
+    "title: one\nlogsource: { product: other }\ndetection:\n  s: { 'f|contains': netsh }\n  condition: s\n";
+  const { documents } = readRules(source);
+  const set = compile(
+    documents.map((document) => ({ id: '1', version: 1, document, anySource: true })),
+    fieldTables,
+  );
+  const records = opened(
+    [],
+    pairs.map(([body]) => ({ body: { stringValue: body } })),
+  );
+  for (const [ordinal, [body, isTold]] of pairs.entries())
+    t.is(toldOf(set, records.at(ordinal))?.candidates.length, isTold ? 1 : 0, body);
 });

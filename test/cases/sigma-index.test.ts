@@ -86,6 +86,27 @@ test('a text index finds all texts that occur in bytes, from wherever to whereve
   t.true(all > 400);
 });
 
+test('a text index looks no more at words that lead to no text, and finds what it found before', (t) => {
+  const index = new TextIndex(new Map(['user.exe', '/statuses', 'requests='].map((text, at) => [text, at])));
+  const foundIn = (text: string): number[] => {
+    const bytes = Buffer.from(text);
+    const found = new Set<number>();
+    index.scanBytes(bytes, 0, bytes.length, (id) => found.add(id));
+    return [...found].sort();
+  };
+  const looksOf = (rounds: number): number => {
+    const before = index.looks;
+    for (let round = 0; round < rounds; round++)
+      t.deepEqual(foundIn('a user, the user of a request: /status 200, request 17'), []);
+    return index.looks - before;
+  };
+  t.true(looksOf(100) > 100);
+  looksOf(8_000);
+  t.is(looksOf(100), 0);
+  for (const padding of ['', ' ', '  '])
+    t.deepEqual(foundIn(`${padding}a user: user.exe /statuses requests=`), [0, 1, 2]);
+});
+
 test('texts in bytes are found wherever they lie', (t) => {
   let all = 0;
   for (let seed = 1; seed <= 400; seed++) {
