@@ -56,7 +56,7 @@ export class RuleIndex {
     if (posting.isKey) this.keyEnds.push(end);
     this.#meet(posting);
   };
-  /** Where keys of interest end in the bytes that were looked at last, perhaps several times: behind their `=`, or behind a part that names leave out. */
+  /** Where keys of interest end in bytes that were looked at since it was emptied, perhaps several times: behind their `=`, or behind a part that names leave out. */
   readonly keyEnds: number[] = [];
   #round = 0;
 
@@ -120,6 +120,7 @@ export class RuleIndex {
   begin(met: Met): void {
     this.#round++;
     this.#found.length = 0;
+    if (this.keyEnds.length > 0) this.keyEnds.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
   }
 
@@ -133,7 +134,6 @@ export class RuleIndex {
 
   /** The ASCII of a text in UTF-8, for all texts or for those that are looked for anywhere; answers what was met in it, as `TextIndex` does. */
   bytes(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
-    this.keyEnds.length = 0;
     return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
   }
 
