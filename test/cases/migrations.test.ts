@@ -162,6 +162,26 @@ test.serial('a migration that fails is tried again at the next run', async (t) =
   t.is(await migrate(columns, silent), migrations.length);
 });
 
+test.serial(
+  'a migration that another process has applied meanwhile is not made again, and may find what a later one has replaced',
+  async (t) => {
+    await reset();
+    const made: string[] = [];
+    const named = (id: number, up: () => Promise<void>): Migration => ({ id, name: String(id), up });
+    const ahead = [1, 2, 3].map((id) => named(id, async () => void made.push(`${id} ahead`)));
+    const late = [
+      named(1, async () => {
+        made.push('1 late');
+        await migrate(columns, silent, ahead, []);
+        throw new Error('what it changes is gone');
+      }),
+      ...[2, 3].map((id) => named(id, async () => void made.push(`${id} late`))),
+    ];
+    t.is(await migrate(columns, silent, late, []), 0);
+    t.deepEqual(made, ['1 late', '1 ahead', '2 ahead', '3 ahead']);
+  },
+);
+
 test.serial('tables of a newer program are refused before anything changes', async (t) => {
   await reset();
   await migrate(columns, silent);
