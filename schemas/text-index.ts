@@ -43,20 +43,20 @@ const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
   return often;
 };
 
-/** Where the run of four characters ends of which least is told, of those at every second place from `first` on; undefined where there is none. */
-const rarestEnd = (text: string, first: number, oftenOf: (run: number) => number): number | undefined => {
+/** Where the run of four characters ends that costs least, of those at every second place from `first` on; undefined where there is none. */
+const cheapestEnd = (text: string, first: number, costOf: (run: number) => number): number | undefined => {
   let end: number | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (let at = first; at < text.length; at += 2) {
-    const count = oftenOf(runOf(text, at, 4));
-    if (count >= least) continue;
+    const cost = costOf(runOf(text, at, 4));
+    if (cost >= least) continue;
     end = at;
-    least = count;
+    least = cost;
   }
   return end;
 };
 
-/** Of so many looks that found nothing one is counted. */
+/** Of so many looks one is counted, if it found nothing. */
 const looksOfSample = 64;
 /** Runs are chosen anew after so many of these, and whenever there are as many again. */
 const firstSamples = 64;
@@ -102,12 +102,12 @@ export class TextIndex {
   /** Chooses runs: first those that found nothing least often, then those that the fewest texts have. */
   #choose(): void {
     const often = howOften(this.#texts.keys());
-    const oftenOf = (run: number): number => (often.get(run) ?? 0) + textsOfMiss * (this.#misses.get(run) ?? 0);
+    const costOf = (run: number): number => (often.get(run) ?? 0) + textsOfMiss * (this.#misses.get(run) ?? 0);
     for (const runs of [this.#fours, this.#lasts, this.#firsts]) runs.clear();
     this.#filter.fill(0);
     for (const [text, id] of this.#texts)
       for (const first of [3, 4]) {
-        const end = rarestEnd(text, first, oftenOf);
+        const end = cheapestEnd(text, first, costOf);
         if (end === undefined) this.#addShort(text, id, first);
         else {
           post(this.#fours, runOf(text, end, 4), { id, text, end });

@@ -6,7 +6,7 @@ import type { Glance } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { met } from '../../schemas/text-index.ts';
 import type { Place } from './event.ts';
-import { keyValues } from './key-values.ts';
+import { endsPlain, isOfKey, keyValues } from './key-values.ts';
 import type { EventKind } from './log-sources.ts';
 import { lowered } from './pattern.ts';
 import { resourceOf } from './record-event.ts';
@@ -22,15 +22,9 @@ const nameSlots = 512;
 const [tab, carriageReturn, space, bracket, brace, backslash, equals] = [9, 13, 32, 91, 123, 92, 61];
 const [doubleQuote, singleQuote] = [34, 39];
 
-/** Letters, digits, `_`, `-` and `.`: what keys in texts are made of. */
-const isOfKey = Uint8Array.from({ length: 256 }, (_, byte) =>
-  /[\w.-]/.test(String.fromCharCode(byte)) && byte < 128 ? 1 : 0,
-);
-
-/** What ends a value in texts, or may: spaces, quotes, commas, semicolons, and what is beyond ASCII. */
-const endsValue = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte > 127 || /[\s"',;]/.test(String.fromCharCode(byte)) ? 1 : 0,
-);
+/** Whether a byte may be of a key in a text; and whether it ends a value there, or may: what is beyond ASCII. */
+const ofKey = Uint8Array.from({ length: 256 }, (_, byte) => (isOfKey(byte) ? 1 : 0));
+const endsValue = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 127 || endsPlain(byte) ? 1 : 0));
 
 /** The first byte of a text that is no space. */
 const firstByte = (bytes: Uint8Array, from: number, to: number): number => {
@@ -186,30 +180,30 @@ class Look implements Glance {
     const first = firstByte(bytes, from, to);
     if (first === brace || first === bracket || first > 127) return false;
     if (asked.length > 0) index.value(asked, lowered(textOf(bytes, from, to)));
-    index.keyEnds.length = 0;
-    const kinds = this.#lookAt(bytes, from, to, hasTexts);
+    const kinds = index.body(bytes, from, to, hasTexts);
+    this.#lookWide(kinds, bytes, from, to, hasTexts);
     if (met.backslash(kinds)) {
       const body = bytes.subarray(from, to);
       if (body.includes(backslash) && body.includes(equals)) return false;
     }
+    this.#lookedPast = from;
     return index.hasShortKeys ? this.#allPairs(bytes, from, to) : this.#pairs(bytes, from, to);
   }
 
-  /** Looks for texts, all or those that are looked for anywhere; answers what was met, as `TextIndex` does. */
-  #lookAt(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
-    const { index } = this.interest;
-    const kinds = index.bytes(bytes, from, to, forAll);
-    // Lower case of a character beyond ASCII may have letters of it, and texts of rules may have such characters.
-    if (met.wide(kinds)) index.text(lowered(textOf(bytes, from, to)), forAll);
-    return kinds;
+  /** Looks for texts, all or those that are looked for anywhere. */
+  #lookAt(bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
+    this.#lookWide(this.interest.index.bytes(bytes, from, to, forAll), bytes, from, to, forAll);
+  }
+
+  /** Lower case of a character beyond ASCII may have letters of it, and texts of rules may have such characters. */
+  #lookWide(kinds: number, bytes: Uint8Array, from: number, to: number, forAll: boolean): void {
+    if (met.wide(kinds)) this.interest.index.text(lowered(textOf(bytes, from, to)), forAll);
   }
 
   /** Looks at the `key=value` of a body whose keys were found among its texts; false where values by some keys matter. */
   #pairs(bytes: Uint8Array, from: number, to: number): boolean {
     const { keyEnds } = this.interest.index;
-    const count = keyEnds.length;
-    this.#lookedPast = from;
-    for (let number = 0; number < count; number++) {
+    for (let number = 0; number < keyEnds.length; number++) {
       const at = (keyEnds[number] as number) - 1;
       // A part that names leave out: of which key can't be told from where it ends.
       if (bytes[at] !== equals) return this.#allPairs(bytes, from, to);
@@ -220,7 +214,6 @@ class Look implements Glance {
 
   /** The same of all keys. */
   #allPairs(bytes: Uint8Array, from: number, to: number): boolean {
-    this.#lookedPast = from;
     for (let at = from; at < to; at++) if (bytes[at] === equals && !this.#pair(bytes, from, at, to)) return false;
     return true;
   }
@@ -228,7 +221,7 @@ class Look implements Glance {
   /** Looks at the key before `=`, if one is there, and the value behind it. */
   #pair(bytes: Uint8Array, from: number, at: number, to: number): boolean {
     let key = at;
-    while (key > from && isOfKey[bytes[key - 1] as number] === 1) key--;
+    while (key > from && ofKey[bytes[key - 1] as number] === 1) key--;
     if (key === at) return true;
     const name = this.#names.at(bytes, key, at);
     if (name.tellsMore || name.asked.length > 0) return false;

@@ -11,7 +11,8 @@ const [space, doubleQuote, singleQuote, comma, semicolon, backslash] = [32, 34, 
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 const beginsKey = (code: number): boolean => isLetter(code) || code === 95;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
-const isOfKey = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
+/** Whether keys have such a character. */
+export const isOfKey = (code: number): boolean => beginsKey(code) || isDigit(code) || code === 45 || code === 46;
 const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code === 0x2028 || code === 0x2029;
 
 /** Where the key begins that ends before a position; -1 where there is none behind `past`. */
@@ -35,7 +36,8 @@ const endOfQuoted = (text: string, from: number, quote: number): number => {
 
 /** Spaces beyond ASCII are many. */
 const plain = /[^\s"',;]*/y;
-const endsPlain = (code: number): boolean =>
+/** Whether a character of ASCII ends a value that is not quoted. */
+export const endsPlain = (code: number): boolean =>
   code === space ||
   (code >= 9 && code <= 13) ||
   code === doubleQuote ||

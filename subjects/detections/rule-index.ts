@@ -50,14 +50,13 @@ export class RuleIndex {
   /** Whether names of interest are so short that no text is looked for in their place. */
   readonly hasShortKeys: boolean;
   readonly #found: number[] = [];
-  readonly #meetText = (id: number): void => this.#meet(this.#postings[id] as Posting);
-  readonly #foundText = (id: number, end: number): void => {
+  readonly #foundText = (id: number): void => this.#meet(this.#postings[id] as Posting);
+  readonly #foundInBody = (id: number, end: number): void => {
     const posting = this.#postings[id] as Posting;
-    if (posting.isKey) this.keyEnds.push(end);
+    if (posting.isKey) this.#keyEnds.push(end);
     this.#meet(posting);
   };
-  /** Where keys of interest end in bytes that were looked at since it was emptied, perhaps several times: behind their `=`, or behind a part that names leave out. */
-  readonly keyEnds: number[] = [];
+  readonly #keyEnds: number[] = [];
   #round = 0;
 
   /** `rules` are clauses by the rule's number; `telling` are folded names that matter wherever they are. */
@@ -120,7 +119,6 @@ export class RuleIndex {
   begin(met: Met): void {
     this.#round++;
     this.#found.length = 0;
-    if (this.keyEnds.length > 0) this.keyEnds.length = 0;
     for (let at = 0; at < met.length; at++) this.#meet(met[at] as Posting);
   }
 
@@ -137,9 +135,20 @@ export class RuleIndex {
     return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundText);
   }
 
-  /** The same of a text in lower case. */
+  /** The same of a body, of which it tells where keys are (`keyEnds`). */
+  body(bytes: Uint8Array, from: number, to: number, forAll: boolean): number {
+    this.#keyEnds.length = 0;
+    return (forAll ? this.#texts : this.#anywhere).scanBytes(bytes, from, to, this.#foundInBody);
+  }
+
+  /** Where keys of interest end in the last body, perhaps several times: behind their `=`, or behind a part that names leave out. */
+  get keyEnds(): readonly number[] {
+    return this.#keyEnds;
+  }
+
+  /** A text in lower case, for the same texts. */
   text(low: string, forAll: boolean): void {
-    (forAll ? this.#texts : this.#anywhere).scan(low, this.#meetText);
+    (forAll ? this.#texts : this.#anywhere).scan(low, this.#foundText);
   }
 
   /** Ends a look, and tells the rules that the event may match, beside those that may match any; valid until the next look. */
@@ -155,7 +164,7 @@ export class RuleIndex {
     for (let at = 0; at < leaves.length; at++) {
       const { low, names } = leaves[at] as Leaf;
       this.value(names, low);
-      this.#textsIn(names)?.scan(low, this.#meetText);
+      this.#textsIn(names)?.scan(low, this.#foundText);
     }
     this.end();
     for (let at = 0; at < this.always.length; at++) this.#found.push(this.always[at] as number);
