@@ -97,15 +97,16 @@ const migrateServer = async (
     throw new Error(
       `the tables are at version ${newest} and this program knows version ${last}: run the newer program, or restore a backup from before its migration`,
     );
+  const isAppliedNow = async ({ id }: Migration): Promise<boolean> => (await appliedIds(columns)).has(id);
   let count = 0;
   for (const migration of known) {
     // Asked before each: another process may be ahead, and must not find what it has replaced put back.
-    if (applied.has(migration.id) || (await appliedIds(columns)).has(migration.id)) continue;
+    if (applied.has(migration.id) || (await isAppliedNow(migration))) continue;
     try {
       await migration.up(columns);
     } catch (error) {
       // One that another process has applied meanwhile may find what a later one has replaced.
-      if ((await appliedIds(columns)).has(migration.id)) continue;
+      if (await isAppliedNow(migration)) continue;
       throw error;
     }
     // Not VALUES: to those the engine in process adds what it finds on standard input.
