@@ -130,7 +130,7 @@ const openMailer = async ({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Settings, path: s
 const ours = /^(?:bus|columns|documents\.sqlite.*|lock\..*|secret-key.*|outbox\.jsonl|control\.sock|lost\+found)$/;
 
 /** Telemetry and secrets lie in the directory: others have no business in it, unless they keep something there too. */
-const keepPrivate = (directory: string, log: Log): void => {
+const restrictAccess = (directory: string, log: Log): void => {
   const mode = (statSync(directory).mode & 0o777).toString(8);
   if (mode.endsWith('00')) return;
   try {
@@ -146,7 +146,7 @@ const keepPrivate = (directory: string, log: Log): void => {
 const ownDirectory = async (directory: string, log: Log): Promise<DirectoryLock> => {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    keepPrivate(directory, log);
+    restrictAccess(directory, log);
     return await lockDirectory(directory, lockWaitMs);
   } catch (error) {
     if (error instanceof DirectoryLockedError) throw error;
@@ -163,18 +163,18 @@ const openPlatform = async (settings: Settings): Promise<Platform> => {
   const inside = (name: string): string => join(settings.DATA_DIR, name);
   const { MONGODB_URL: mongodb, SCHEMA_REGISTRY_URL: registry } = settings;
   const opened: { close(): Promise<void> }[] = [metrics, log];
-  const keep = <Port extends { close(): Promise<void> }>(port: Port): Port => {
+  const track = <Port extends { close(): Promise<void> }>(port: Port): Port => {
     opened.push(port);
     return port;
   };
   const embedded = isEmbedded(settings);
   try {
-    if (embedded) keep(await ownDirectory(settings.DATA_DIR, log));
-    const bus = keep(await openBus(settings, inside('bus'), { log, metrics }));
-    const columns = keep(await openColumns(settings, inside('columns'), log));
-    const documents = keep(await openDocuments(mongodb, inside('documents.sqlite')));
-    const counters = keep(await openCounters(settings.REDIS_URL, { log, metrics }));
-    const mailer = keep(await openMailer(settings, inside('outbox.jsonl')));
+    if (embedded) track(await ownDirectory(settings.DATA_DIR, log));
+    const bus = track(await openBus(settings, inside('bus'), { log, metrics }));
+    const columns = track(await openColumns(settings, inside('columns'), log));
+    const documents = track(await openDocuments(mongodb, inside('documents.sqlite')));
+    const counters = track(await openCounters(settings.REDIS_URL, { log, metrics }));
+    const mailer = track(await openMailer(settings, inside('outbox.jsonl')));
     return {
       settings,
       log,

@@ -77,16 +77,16 @@ class MemoryCounters implements Counters {
     this.#clock = clock;
   }
 
-  async take(key: string, { rate, burst }: Bucket, wanted: number) {
+  async consume(key: string, { rate, burst }: Bucket, amount: number) {
     const now = this.#clock.now();
     const level = this.#levels.get(key, now);
     const passed = level === undefined ? 0 : Math.max(0, now - level.at);
     const tokens = level === undefined ? burst : Math.min(burst, level.tokens + (passed * rate) / 1000);
-    const granted = Math.max(0, Math.min(Math.floor(tokens), wanted));
+    const granted = Math.max(0, Math.min(Math.floor(tokens), amount));
     const left = tokens - granted;
     // A full bucket is as good as none.
     this.#levels.set(key, { tokens: left, at: now, expiresAt: now + ((burst - left) / rate) * 1000 });
-    return { granted, retryAfterMs: granted < wanted ? untilToken(left, rate) : 0 };
+    return { granted, retryAfterMs: granted < amount ? untilToken(left, rate) : 0 };
   }
 
   async spend(key: string, limit: number, windowMs: number, amount: number) {

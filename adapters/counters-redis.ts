@@ -8,12 +8,12 @@ import type { Bucket, Counters } from '../schemas/ports/counters.ts';
 import { type Log, silent } from '../schemas/ports/log.ts';
 import { type Metrics, noMetrics } from '../schemas/ports/metrics.ts';
 import { memoryCounters, untilToken } from './counters-memory.ts';
-import { connectAnew, connectRedis } from './redis-client.ts';
+import { connectRedis, reconnect } from './redis-client.ts';
 
 const probeMs = 250;
 
 /** The bucket is kept as "tokens time"; it expires when it would be full, which is as good as none. */
-const takeScript = `
+const consumeScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local rate, burst, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -52,7 +52,7 @@ return {string.format('%.17g', granted), string.format('%.17g', used), reset - n
 
 /** The scripts as methods of the client. */
 interface Scripts {
-  oiqTake(key: string, rate: number, burst: number, wanted: number): Promise<[granted: number, left: string]>;
+  oiqConsume(key: string, rate: number, burst: number, amount: number): Promise<[granted: number, left: string]>;
   oiqSpend(
     key: string,
     limit: number,
@@ -65,7 +65,7 @@ type Client = (Redis | Cluster) & Scripts;
 
 const connect = (url: string): Client =>
   connectRedis(url, {
-    oiqTake: { lua: takeScript, numberOfKeys: 1 },
+    oiqTake: { lua: consumeScript, numberOfKeys: 1 },
     oiqSpend: { lua: spendScript, numberOfKeys: 1 },
   }) as Client;
 
@@ -84,7 +84,7 @@ class RedisCounters implements Counters {
   readonly #probing: NodeJS.Timeout;
   #reachable = false;
   /** Whether it was told that Redis does not answer. */
-  #toldLost = false;
+  #hasReportedLoss = false;
   /** Of the last connection. */
   #failure: string | undefined;
   #probe: Promise<void> | undefined;
@@ -118,8 +118,8 @@ class RedisCounters implements Counters {
   }
 
   #lose(reason: string): void {
-    if (this.#toldLost || this.#closed) return;
-    this.#toldLost = true;
+    if (this.#hasReportedLoss || this.#closed) return;
+    this.#hasReportedLoss = true;
     this.#reachable = false;
     this.#report();
     this.#log.warn({ reason }, 'redis does not answer: limits count per instance');
@@ -129,16 +129,16 @@ class RedisCounters implements Counters {
   #check(): void {
     if (this.#reachable || this.#redis.status !== 'ready') return;
     this.#probe ??= this.#redis
-      .oiqTake(this.#probeKey, 1, 1, 1)
+      .oiqConsume(this.#probeKey, 1, 1, 1)
       .then(() => {
         this.#reachable = true;
-        this.#toldLost = false;
+        this.#hasReportedLoss = false;
         this.#report();
         this.#log.info({}, 'redis answers: limits count across instances');
       })
       .catch((error: Error) => {
         this.#lose(error.message);
-        if (!this.#closed) connectAnew(this.#redis, error);
+        if (!this.#closed) reconnect(this.#redis, error);
       })
       .finally(() => {
         this.#probe = undefined;
@@ -146,7 +146,7 @@ class RedisCounters implements Counters {
   }
 
   /** Asks Redis, or the counters in memory when it does not answer. */
-  async #ask<Answer>(
+  async #request<Answer>(
     name: string,
     shared: (key: string) => Promise<Answer>,
     alone: () => Promise<Answer>,
@@ -162,20 +162,20 @@ class RedisCounters implements Counters {
     }
   }
 
-  take(key: string, bucket: Bucket, wanted: number) {
+  consume(key: string, bucket: Bucket, amount: number) {
     const { rate, burst } = bucket;
-    return this.#ask(
+    return this.#request(
       `take:${key}`,
       async (shared) => {
-        const [granted, left] = await this.#redis.oiqTake(shared, rate, burst, wanted);
-        return { granted, retryAfterMs: granted < wanted ? untilToken(Number(left), rate) : 0 };
+        const [granted, left] = await this.#redis.oiqConsume(shared, rate, burst, amount);
+        return { granted, retryAfterMs: granted < amount ? untilToken(Number(left), rate) : 0 };
       },
-      () => this.#local.take(key, bucket, wanted),
+      () => this.#local.consume(key, bucket, amount),
     );
   }
 
   spend(key: string, limit: number, windowMs: number, amount: number) {
-    return this.#ask(
+    return this.#request(
       `spend:${key}`,
       async (shared) => {
         const [granted, used, resetMs] = await this.#redis.oiqSpend(shared, limit, windowMs, amount);
@@ -186,7 +186,7 @@ class RedisCounters implements Counters {
   }
 
   cached(key: string): Promise<string | undefined> {
-    return this.#ask(
+    return this.#request(
       `cache:${key}`,
       async (shared) => (await this.#redis.get(shared)) ?? undefined,
       () => this.#local.cached(key),
@@ -194,7 +194,7 @@ class RedisCounters implements Counters {
   }
 
   cache(key: string, value: string, ttlMs: number): Promise<void> {
-    return this.#ask(
+    return this.#request(
       `cache:${key}`,
       async (shared) => {
         await this.#redis.set(shared, value, 'PX', Math.max(1, Math.ceil(ttlMs)));

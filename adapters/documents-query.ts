@@ -75,8 +75,8 @@ export const requiredValues = (filter: Filter): ReadonlyMap<string, readonly Sca
 
 /** Ids between which every match lies, both ends included. */
 export interface IdBounds {
-  readonly least: string;
-  readonly most: string;
+  readonly minId: string;
+  readonly maxId: string;
 }
 
 /** Nothing of the length that ids may have sorts after it. */
@@ -87,8 +87,8 @@ export const idBoundsOf = ({ id }: Filter): IdBounds => {
   const { $gt, $gte, $lt, $lte } = isPlain(id) ? id : {};
   const texts = (values: readonly unknown[]): string[] => values.filter((value) => typeof value === 'string');
   return {
-    least: texts([$gt, $gte]).sort(compareText).at(-1) ?? '',
-    most: texts([$lt, $lte]).sort(compareText)[0] ?? lastId,
+    minId: texts([$gt, $gte]).sort(compareText).at(-1) ?? '',
+    maxId: texts([$lt, $lte]).sort(compareText)[0] ?? lastId,
   };
 };
 
@@ -126,12 +126,12 @@ export const countedFields = (fields: readonly string[], { chosen = {} }: CountO
 };
 
 /** What matches hold whose values of a field are counted: what is chosen of the other fields. */
-export const chosenBeside = (field: string, chosen: Chosen): Filter =>
+export const choicesExcept = (field: string, chosen: Chosen): Filter =>
   Object.fromEntries(Object.entries(chosen).filter(([other]) => other !== field));
 
 /** What matches hold of which values of at least one of the fields are counted. */
-export const chosenBesideAny = (fields: readonly string[], chosen: Chosen): Filter => {
-  const each = fields.map((field) => chosenBeside(field, chosen));
+export const choicesExceptAny = (fields: readonly string[], chosen: Chosen): Filter => {
+  const each = fields.map((field) => choicesExcept(field, chosen));
   return each.some((filter) => Object.keys(filter).length === 0) ? {} : { $or: each };
 };
 

@@ -1,6 +1,6 @@
 /** Code that the transactions of both stores share. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LateError, within } from '../runtime/within.ts';
+import { LateError, within } from '../runtime/timeout.ts';
 import { UnavailableError } from '../schemas/errors.ts';
 
 export const transactionLimitMs = 10_000;

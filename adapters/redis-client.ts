@@ -5,7 +5,7 @@ import { type RedisAddress, redisAddress } from '../schemas/redis-address.ts';
 /** A call to one server that has no answer by then fails; in a cluster, one server may send it on to another. */
 const answerMs = 500;
 /** A cluster that moves slots names another server; more than this means that it does not know itself. */
-const mostRedirections = 3;
+const maxRedirections = 3;
 
 const retryIn = (times: number): number => Math.min(times * 100, 1000);
 
@@ -64,7 +64,7 @@ const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
     // Names in certificates are those that servers are reached by.
     ...(address.tls && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
     clusterRetryStrategy: retryIn,
-    maxRedirections: mostRedirections,
+    maxRedirections: maxRedirections,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     slotsRefreshTimeout: 2000,
@@ -83,6 +83,6 @@ export const connectRedis = (url: string, scripts: Scripts): Redis | Cluster => 
  * Connects anew after a call that had no answer: a server that hangs keeps its connection, also when Sentinel, or an address
  * that stands for several, leads to another one. A cluster finds its servers by itself.
  */
-export const connectAnew = (client: Redis | Cluster, { message }: Error): void => {
+export const reconnect = (client: Redis | Cluster, { message }: Error): void => {
   if (!client.isCluster && message === 'Command timed out') (client as Redis).disconnect(true);
 };

@@ -7,7 +7,7 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { z } from 'zod';
-import { LateError, within } from '../runtime/within.ts';
+import { LateError, within } from '../runtime/timeout.ts';
 import { UnavailableError } from '../schemas/errors.ts';
 import type { Topic } from '../schemas/topic.ts';
 
@@ -19,7 +19,7 @@ export const jsonSchemaOf = (topic: string, value: z.ZodType): string =>
   JSON.stringify({ title: topic, ...z.toJSONSchema(value, { target: 'draft-7' }) });
 
 /** A registry that hangs takes connections and answers nothing, for which its client would wait for ever. */
-const usualAnswerMs = 60_000;
+const defaultAnswerMs = 60_000;
 
 /** The client gives a connection that fails the status 400, which no registry answers to a schema. */
 const isAway = (error: unknown): boolean => {
@@ -36,7 +36,7 @@ const isAway = (error: unknown): boolean => {
 export const registerSchemas = async (
   url: string,
   topics: readonly Topic[],
-  answerMs = usualAnswerMs,
+  answerMs = defaultAnswerMs,
 ): Promise<ReadonlyMap<string, number>> => {
   // The client compiles schemas too, and does not support formats; zod validates the values.
   const json = { [SchemaType.JSON]: { strict: false, validateFormats: false } };

@@ -1,13 +1,13 @@
 /** Detectors that do not score, for every group of operations that shows them. */
-import { anomalyDetectors, mostDetectors } from '../schemas/resources/anomaly-detector.ts';
+import { anomalyDetectors, maxDetectors } from '../schemas/resources/anomaly-detector.ts';
 import { readDetector } from '../subjects/anomalies/detector.ts';
-import { type DetectorStanding, standingsOf } from '../subjects/anomalies/standing.ts';
+import { type DetectorSnapshot, snapshotsOf } from '../subjects/anomalies/detector-status.ts';
 import type { Detector } from '../subjects/overview/attention.ts';
 import type { Caller } from './callers/caller.ts';
 import type { Ports } from './kernel/ports.ts';
 import { readingOf } from './kernel/reading.ts';
 
-const whyOf = ({ state, error, behindSeconds, lastStep }: DetectorStanding): string => {
+const reasonOf = ({ state, error, behindSeconds, lastStep }: DetectorSnapshot): string => {
   if (state === 'failed') return error ?? '';
   const since = lastStep === null ? 'no step was scored yet' : `the last step that was scored ended ${lastStep}`;
   return `it is ${Math.round((behindSeconds ?? 0) / 60)} minutes behind: ${since}`;
@@ -20,15 +20,15 @@ export const blockedDetectors = async (
 ): Promise<Detector[]> => {
   if (!caller.plan.entitlements.includes('ai')) return [];
   const stored = ports.documents.of(caller.tenantId).collection(anomalyDetectors);
-  const { items } = await stored.list({ filter: { enabled: true }, limit: mostDetectors });
+  const { items } = await stored.list({ filter: { enabled: true }, limit: maxDetectors });
   const known = items.flatMap((document) => {
     const fields = readDetector(document);
     return fields === undefined ? [] : [{ ...fields, id: document.id, createdAt: document.createdAt }];
   });
-  const standings = await standingsOf(readingOf(caller, ports), known);
+  const statuses = await snapshotsOf(readingOf(caller, ports), known);
   return known.flatMap(({ id, name }, index) => {
-    const standing = standings[index];
-    const isBlocked = standing?.state === 'behind' || standing?.state === 'failed';
-    return standing !== undefined && isBlocked ? [{ id, name, why: whyOf(standing) }] : [];
+    const status = statuses[index];
+    const isBlocked = status?.state === 'behind' || status?.state === 'failed';
+    return status !== undefined && isBlocked ? [{ id, name, reason: reasonOf(status) }] : [];
   });
 };

@@ -5,11 +5,11 @@ import { errorGroupStates, errorMerges } from '../schemas/resources/error-group.
 import type { Decisions } from '../subjects/errors/merges.ts';
 
 /** Groups with a decision, and merged fingerprints, of an organization: people make them, and all are read for each list. */
-export const mostDecisions = 10_000;
+export const maxDecisions = 10_000;
 
 const allOf = async <Fields extends object>(collection: Collection<Fields>): Promise<(Fields & Stored)[]> => {
   const found: (Fields & Stored)[] = [];
-  for (let after: string | undefined; found.length < mostDecisions; ) {
+  for (let after: string | undefined; found.length < maxDecisions; ) {
     const { items, nextCursor } = await collection.list({ limit: 1_000, after });
     found.push(...items);
     if (nextCursor === null) break;

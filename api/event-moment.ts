@@ -1,8 +1,8 @@
 import { parseTime } from '../queries/time.ts';
 import { invalid } from './errors.ts';
 
-const mostAgoMs = 30 * 24 * 3_600_000;
-const mostAheadMs = 3_600_000;
+const maxPastMs = 30 * 24 * 3_600_000;
+const maxFutureMs = 3_600_000;
 
 /** When an event that a caller adds happened: now where the caller does not say, ISO-8601 with milliseconds. Refuses what lies too far away. */
 export const momentOf = (time: string | undefined, nowMs: number): string => {
@@ -11,7 +11,7 @@ export const momentOf = (time: string | undefined, nowMs: number): string => {
   if (point === undefined)
     throw invalid('time', 'must be ISO-8601, an expression such as now-15m, or epoch milliseconds');
   const ms = Number(point / 1_000_000n);
-  if (ms < nowMs - mostAgoMs) throw invalid('time', 'is more than 30 days ago');
-  if (ms > nowMs + mostAheadMs) throw invalid('time', 'is more than an hour from now');
+  if (ms < nowMs - maxPastMs) throw invalid('time', 'is more than 30 days ago');
+  if (ms > nowMs + maxFutureMs) throw invalid('time', 'is more than an hour from now');
   return new Date(ms).toISOString();
 };

@@ -8,7 +8,7 @@ import type { FileFindings } from './audit/evidence-file-check.ts';
 import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
 import type { FirstSecrets } from './identity/accounts/first-start.ts';
 
-export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/letters.ts';
+export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/dead-letters.ts';
 export type { FileFindings } from './audit/evidence-file-check.ts';
 export type { DeadLetters } from './dead-letters/dead-letters.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
@@ -72,8 +72,8 @@ export const evidencePublicKey = async (
 };
 
 /** Signs an audit chain that lost all its signed tree heads as it is now; gives the number of records. */
-export const signChainAnew: typeof import('./sign-anew.ts').signChainAnew = async (...given) =>
-  (await import('./sign-anew.ts')).signChainAnew(...given);
+export const resignChain: typeof import('./resign-chain.ts').resignChain = async (...given) =>
+  (await import('./resign-chain.ts')).resignChain(...given);
 
 /** Lists operations with group, role and whether they are built; with `missingOnly`, those that are not. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {

@@ -4,13 +4,13 @@ import { notificationChannels } from '../schemas/resources/notification-channel.
 import { channelHealths } from '../schemas/resources/notification-delivery.ts';
 import { onCallGaps } from '../schemas/resources/on-call-gap.ts';
 import { platformAlertKinds, platformAlerts } from '../schemas/resources/platform-alert.ts';
-import { syntheticSuspects } from '../schemas/resources/synthetic-told.ts';
+import { syntheticSuspects } from '../schemas/resources/synthetic-notification.ts';
 import {
-  type StandingPlatformAlert,
-  standingChannelAlerts,
-  standingGapAlerts,
-  standingPlatformAlert,
-  standingSuspectAlerts,
+  type ActivePlatformAlert,
+  activeChannelAlerts,
+  activeGapAlerts,
+  activePlatformAlert,
+  activeSuspectAlerts,
 } from '../subjects/alerts/platform-alerts.ts';
 
 /** Those of an organization that fire: documents, as what evaluates rules and lands what it finds may be what stands still. */
@@ -18,7 +18,7 @@ export const platformAlertsOf = async (
   documents: Pick<Documents, 'of'>,
   tenantId: string,
   nowMs: number,
-): Promise<StandingPlatformAlert[]> => {
+): Promise<ActivePlatformAlert[]> => {
   const own = documents.of(tenantId);
   const [stored, failing, gaps, suspects] = await Promise.all([
     own.collection(platformAlerts).list(),
@@ -30,14 +30,14 @@ export const platformAlertsOf = async (
   return [
     ...stored.items.flatMap(({ id, ...alert }) => {
       const kind = platformAlertKinds.find((each) => each === id);
-      return kind === undefined ? [] : standingPlatformAlert(kind, alert, nowMs);
+      return kind === undefined ? [] : activePlatformAlert(kind, alert, nowMs);
     }),
-    ...standingChannelAlerts(
+    ...activeChannelAlerts(
       channels.filter((channel) => channel !== undefined),
       failing.items,
       nowMs,
     ),
-    ...standingGapAlerts(gaps.items, nowMs),
-    ...standingSuspectAlerts(suspects.items, nowMs),
+    ...activeGapAlerts(gaps.items, nowMs),
+    ...activeSuspectAlerts(suspects.items, nowMs),
   ];
 };

@@ -4,9 +4,9 @@ import { limitedColumns } from '../queries/limits/limited-columns.ts';
 import { readLimitsOf } from '../queries/limits/settings.ts';
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
 import { featuresOf, translationOf } from '../queries/promql/settings.ts';
-import { answering } from '../runtime/answering.ts';
 import { defineJob, type Job, type Jobs } from '../runtime/jobs.ts';
 import { type Outbound, openOutbound } from '../runtime/outbound.ts';
+import { answering } from '../runtime/readiness.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import type { AlertTransition } from '../schemas/alerts.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
@@ -14,11 +14,11 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import type { Counters } from '../schemas/ports/counters.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
+import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Mailer } from '../schemas/ports/mail.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import type { Standings } from '../schemas/ports/standing.ts';
 import type { Settings } from '../schemas/settings.ts';
 import { topics } from '../schemas/topics.ts';
 import { mergeAllIndicatorBlocks } from '../subjects/threat-intel/merging.ts';
@@ -50,10 +50,10 @@ import { openLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { openMailQueue } from './mail/queue.ts';
 import type { MailJobPorts } from './mail/receivers.ts';
+import type { TransitionPublisher } from './platform-watch/notify.ts';
 import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { operatorChannels } from './platform-watch/operator.ts';
 import { type SuspectPorts, suspectLocationsJob } from './platform-watch/suspect-locations.ts';
-import type { Telling } from './platform-watch/telling.ts';
 import { PlatformWatch, platformWatchJob } from './platform-watch/watch.ts';
 import { burnMailsJob } from './slos/burn-mails.ts';
 import { liveTail } from './streams/live-tail.ts';
@@ -73,7 +73,7 @@ export interface ApiOptions {
   /** Runs the timed work of the API. Stop it before the API. */
   readonly jobs: Jobs;
   /** How consumer groups stand, of all processes. */
-  readonly standings?: Standings;
+  readonly groupStatuses?: GroupStatuses;
   /** What leaves for addresses that users chose; tests answer for the name service. */
   readonly outbound?: Outbound;
   /** Tests hold every answer against its declared schema. */
@@ -84,7 +84,7 @@ export interface ApiRole extends Role {
   /** Answers every request that is not ingest's. */
   callback(request: IncomingMessage, response: ServerResponse): void;
   /** The WebSockets. */
-  readonly sockets: Pick<StreamServer, 'takes' | 'upgrade'>;
+  readonly sockets: Pick<StreamServer, 'accepts' | 'upgrade'>;
 }
 
 type UpkeepPorts = ErasingPorts & DomainPorts & FeedPorts & { readonly tokens: Tokens };
@@ -112,7 +112,7 @@ const upkeep: readonly Job<UpkeepPorts>[] = [
 const drainStepMs = 20;
 
 /** How the watch tells organizations. */
-const publishing = (transitions: ValuePublisher<AlertTransition>, events: EventPublisher): Telling => ({
+const publishing = (transitions: ValuePublisher<AlertTransition>, events: EventPublisher): TransitionPublisher => ({
   publish: (transition) => transitions.publish(transition),
   publishEvent: (event) => events.publish(event),
 });
@@ -148,7 +148,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const limits = readLimitsOf(given.settings);
   // From here on nothing reads an organization's rows but within its limits.
   const options: ApiOptions = { ...given, columns: limitedColumns(given.columns, { limits, metrics: given.metrics }) };
-  const { documents, settings, clock, log, deadLetters, jobs, standings = { groups: () => [] } } = options;
+  const { documents, settings, clock, log, deadLetters, jobs, groupStatuses = { groups: () => [] } } = options;
   await documents.ensureCollections(collections);
   const box = makeSecretBox(await secretKeyOf(settings));
   const [directory, tokens, passwords] = await Promise.all([
@@ -183,7 +183,7 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
       deadLetters,
       replayJobs: replays,
       liveTails,
-      standings,
+      groupStatuses,
       ...publishers,
       promql: { threads, translation: translationOf(settings) },
       ...ofOperations,
@@ -193,10 +193,10 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   });
   const forUpkeep = { ...options, tokens, collections, outbound, box, evidenceKey: evidence.key };
   for (const job of upkeep) jobs.start(job, forUpkeep);
-  const telling = publishing(alertTransitions, events);
-  startIncidentJobs(jobs, { ...options, ...telling, mail, configurationActions: ofOperations.configurationActions });
-  startMeasuredJobs(jobs, { ...options, ...telling, mail });
-  const watch = new PlatformWatch({ ...given, standings, operator: operatorChannels(options), ...telling });
+  const publisher = publishing(alertTransitions, events);
+  startIncidentJobs(jobs, { ...options, ...publisher, mail, configurationActions: ofOperations.configurationActions });
+  startMeasuredJobs(jobs, { ...options, ...publisher, mail });
+  const watch = new PlatformWatch({ ...given, groupStatuses, operator: operatorChannels(options), ...publisher });
   jobs.start(platformWatchJob, watch);
   const stopped = Promise.withResolvers<void>();
 

@@ -94,10 +94,10 @@ export const run = (file, args, more = []) => {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...runtime.environment, NODE_COMPILE_CACHE: compileCache, ...process.env },
   });
-  let askedAt;
+  let stopRequestedAt;
   const end = (signal) => {
-    askedAt ??= performance.now();
-    child.kill(performance.now() - askedAt < oneRequestMs ? signal : 'SIGKILL');
+    stopRequestedAt ??= performance.now();
+    child.kill(performance.now() - stopRequestedAt < oneRequestMs ? signal : 'SIGKILL');
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
   child.on('exit', (code, signal) => process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : code));

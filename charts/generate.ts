@@ -43,7 +43,7 @@ const componentsOf = (
 };
 
 /** Of secrets that may not be shorter, by name. */
-const leastCharacters = (): Record<string, number> =>
+const minCharacters = (): Record<string, number> =>
   Object.fromEntries(
     Object.entries(settingDefinitions).flatMap(([name, schema]) => {
       const { minLength } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
@@ -53,7 +53,7 @@ const leastCharacters = (): Record<string, number> =>
 
 /** Everything that consumes, with its consumer group and the partitions of what it reads. */
 export const components = () => ({
-  leastCharacters: leastCharacters(),
+  leastCharacters: minCharacters(),
   shutdownSeconds: settingDefinitions.SHUTDOWN_SECONDS.parse(undefined),
   processors: componentsOf('processors', processorGroups),
   sinks: componentsOf('sinks', sinkGroups),

@@ -66,17 +66,17 @@ const Page = z.looseObject({
   nextCursor: z.string().nullable(),
 });
 
-type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+type SendRequest = (method: string, path: string, body?: object) => Promise<unknown>;
 
-const askOf =
-  (base: string, token: string): Ask =>
+const createSender =
+  (base: string, token: string): SendRequest =>
   async (method, path, body) => {
     const url = new URL(path, base);
     return accepted(await send(url, { token, answerMs, method, body }), `${method} ${url}`);
   };
 
 /** Names that are there twice would change each other; a check without the label would be pruned by nobody. */
-const lookInto = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
+const collectChecks = (files: readonly YamlFile[], label: Label | undefined): readonly CheckFile[] => {
   const known = new Map<string, string>();
   return files.map(({ path, source }) => {
     const refused: Item[] = [];
@@ -97,32 +97,32 @@ const lookInto = (files: readonly YamlFile[], label: Label | undefined): readonl
   });
 };
 
-const noCheck = (path: string, why: string): Item => ({ outcome: 'ignored', name: path, reasons: [why] });
+const noCheck = (path: string, reason: string): Item => ({ outcome: 'ignored', name: path, reasons: [reason] });
 
 const importFile = async (
   { path, source, isEmpty, refused }: CheckFile,
-  ask: Ask,
+  sendRequest: SendRequest,
   dryRun: boolean,
 ): Promise<readonly Item[]> => {
   if (isEmpty) return [noCheck(path, 'has no document')];
   // What is refused here is looked at there, too, and written by neither.
   const isDry = dryRun || refused.length > 0;
-  const { items } = Imported.parse(await ask('POST', '/api/synthetics/import', { source, dryRun: isDry }));
-  const told = items.map(
+  const { items } = Imported.parse(await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDry }));
+  const results = items.map(
     ({ name, outcome, problems }): Item => ({
       ...{ outcome, name: name ?? '(no name)' },
       reasons: problems.map((one) => `${path}:${one.line}: ${one.path === '' ? '' : `${one.path}: `}${one.message}`),
     }),
   );
-  return refused.length === 0 ? told : [...told.filter(({ outcome }) => outcome === 'refused'), ...refused];
+  return refused.length === 0 ? results : [...results.filter(({ outcome }) => outcome === 'refused'), ...refused];
 };
 
 /** Checks with the label that no file has. */
-const leftOver = async (ask: Ask, label: Label, names: ReadonlySet<string>) => {
+const leftOver = async (sendRequest: SendRequest, label: Label, names: ReadonlySet<string>) => {
   const found: { readonly id: string; readonly name: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = new URLSearchParams({ limit: '500', ...(cursor !== '' && { cursor }) });
-    const page: z.output<typeof Page> = Page.parse(await ask('GET', `/api/synthetics/checks?${query}`));
+    const page: z.output<typeof Page> = Page.parse(await sendRequest('GET', `/api/synthetics/checks?${query}`));
     found.push(...page.items.filter(({ name, labels }) => labels[label.name] === label.value && !names.has(name)));
     cursor = page.nextCursor;
   }
@@ -153,15 +153,20 @@ const labelOf = (text: string | undefined): Label | undefined => {
 /** What becomes of every check, done where it is applied. */
 const deploy = async (
   files: readonly CheckFile[],
-  { ask, label, isPlan, prunes }: { ask: Ask; label: Label | undefined; isPlan: boolean; prunes: boolean },
+  {
+    sendRequest,
+    label,
+    isPlan,
+    prunes,
+  }: { sendRequest: SendRequest; label: Label | undefined; isPlan: boolean; prunes: boolean },
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  for (const file of files) items.push(...(await importFile(file, ask, isPlan)));
+  for (const file of files) items.push(...(await importFile(file, sendRequest, isPlan)));
   if (label === undefined) return items;
   const isPruned = prunes && items.every(({ outcome }) => outcome !== 'refused');
   const names = new Set(files.flatMap((file) => file.names));
-  for (const { id, name } of await leftOver(ask, label, names)) {
-    if (isPruned && !isPlan) await ask('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
+  for (const { id, name } of await leftOver(sendRequest, label, names)) {
+    if (isPruned && !isPlan) await sendRequest('DELETE', `/api/synthetics/checks/${encodeURIComponent(id)}`);
     items.push({ outcome: isPruned ? 'deleted' : 'absent', name, reasons: [] });
   }
   return items;
@@ -177,8 +182,8 @@ export const checksCommand = async ({ args, environment }: CommandContext): Prom
   const label = labelOf(values.label);
   if (prunes && label === undefined)
     throw new UsageError(`--prune needs --label: only checks with that label are deleted\n\n${help}`);
-  const ask = askOf(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
+  const sendRequest = createSender(apiAddress(api, environment), tokenIn(environment, 'CHECKS_TOKEN', help));
   const { files, others } = await readFolder(folder, { json: true });
-  const items = await deploy(lookInto(files, label), { ask, label, isPlan: verb === 'plan', prunes });
+  const items = await deploy(collectChecks(files, label), { sendRequest, label, isPlan: verb === 'plan', prunes });
   report(verb, [...items, ...others.map((path) => noCheck(path, 'is no file of YAML or JSON'))]);
 };

@@ -7,7 +7,7 @@ import { quote } from '../schemas/tables/literal.ts';
 import { placementsKnownMs, placementsTable } from '../schemas/tables/placements.ts';
 import { schemaMigrationsTable } from '../schemas/tables/schema-migrations.ts';
 import { createTable, isMerging, type Table } from '../schemas/tables/table.ts';
-import { tellEmptied } from './clickhouse-forgetting.ts';
+import { markEmptied } from './clickhouse-forgetting.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 export interface Emptying {
@@ -16,7 +16,7 @@ export interface Emptying {
   readonly from: number;
   readonly to: number;
   /** Told as it goes on, a line for people. */
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** Rows of all shards by table; those of one key count once. */
@@ -137,10 +137,10 @@ class Moving {
  * and landing go on; in the moment in which a partition changes over, rows of it may be counted twice. May be stopped and run again.
  */
 export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<void> => {
-  const { cluster, from, to, tell } = emptying;
+  const { cluster, from, to, report } = emptying;
   const { shards, problems } = await reportShards(columns, cluster);
-  const refuse = (why: string): never => {
-    throw new PermanentError('not-ready', why);
+  const refuse = (reason: string): never => {
+    throw new PermanentError('not-ready', reason);
   };
   const problem = [...problems, ...shards.flatMap(({ problems: own }) => own)][0];
   if (problem !== undefined) refuse(problem);
@@ -165,12 +165,12 @@ export const emptyShard = async (columns: Columns, emptying: Emptying): Promise<
   await delay(placementsKnownMs);
   for (const way of ways) {
     const moved = await way.move();
-    if (moved > 0) tell(`${way.name}: ${moved} rows moved`);
+    if (moved > 0) report(`${way.name}: ${moved} rows moved`);
   }
   const after = await countRows(columns);
-  for (const [table, rows] of before) if (rows > 0) tell(`${table}: ${rows} rows before, ${after.get(table)} after`);
+  for (const [table, rows] of before) if (rows > 0) report(`${table}: ${rows} rows before, ${after.get(table)} after`);
   const lost = [...before].filter(([table, rows]) => (after.get(table) ?? 0) < rows).map(([table]) => table);
   if (lost.length > 0)
     throw new Error(`there are fewer rows than before in ${lost.join(', ')}: unless retention or an erasure took them`);
-  await tellEmptied(columns, from);
+  await markEmptied(columns, from);
 };

@@ -6,7 +6,7 @@ import { emptied, placementsTable } from '../schemas/tables/placements.ts';
 import { reportShards } from './clickhouse-shards.ts';
 
 /** The shard is counted from 1 on. */
-export const tellEmptied = (columns: Columns, shard: number): Promise<void> =>
+export const markEmptied = (columns: Columns, shard: number): Promise<void> =>
   columns.execute(
     `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) SELECT 0, ${shard - 1}, '', ${quote(emptied)}`,
   );
@@ -14,7 +14,7 @@ export const tellEmptied = (columns: Columns, shard: number): Promise<void> =>
 /** Gives up the rows of a shard that is lost for good and has left the cluster. Reads of all shards go on then, without them. */
 export const forgetShard = async (
   columns: Columns,
-  { cluster, shard, tell }: { cluster: string | undefined; shard: number; tell: (line: string) => void },
+  { cluster, shard, report }: { cluster: string | undefined; shard: number; report: (line: string) => void },
 ): Promise<void> => {
   const { shards } = await reportShards(columns, cluster);
   const silent = shards.find(({ answers }) => !answers);
@@ -24,6 +24,6 @@ export const forgetShard = async (
       'not-ready',
       `shard ${shard} is in the cluster: take it out of remote_servers of all servers first, or oiq clickhouse empty ${shard} to keep its rows`,
     );
-  await tellEmptied(columns, shard);
-  tell(`rows of shard ${shard} are given up: what is asked of all shards is answered without them`);
+  await markEmptied(columns, shard);
+  report(`rows of shard ${shard} are given up: what is asked of all shards is answered without them`);
 };

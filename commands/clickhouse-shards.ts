@@ -105,7 +105,7 @@ const reportOf = async (server: string, columns: ServerColumns, cluster: string 
 };
 
 /** A new server has no database yet. */
-const whyNot = (error: unknown): string => {
+const describeFailure = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   return /Database \S+ does not exist/.test(message) ? 'it has no tables yet: run oiq migrate' : message;
 };
@@ -121,7 +121,7 @@ export const reportShards = async (columns: Columns, cluster: string | undefined
           all.set(address, shard);
         return await reportOf(name, server, cluster);
       } catch (error) {
-        const problems = [whyNot(error)];
+        const problems = [describeFailure(error)];
         const unknown = { shard: undefined, rows: Number.NaN, bytes: Number.NaN, getsNewRows: false, known: 0 };
         return { server: name, ...unknown, answers: false, problems };
       }

@@ -50,9 +50,9 @@ export const clickhouseCommand = async ({ args, environment, open }: CommandCont
   try {
     if (request.action === 'shards') print(shardsText(await reportShards(platform.columns, cluster)));
     else if (request.action === 'forget')
-      await forgetShard(platform.columns, { cluster, shard: request.shard, tell: print });
+      await forgetShard(platform.columns, { cluster, shard: request.shard, report: print });
     else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is empty: there is one server');
-    else await emptyShard(platform.columns, { ...request, cluster, tell: print });
+    else await emptyShard(platform.columns, { ...request, cluster, report: print });
   } finally {
     await platform.close();
   }

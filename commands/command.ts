@@ -57,11 +57,11 @@ export const runCommand = async (context: CommandContext): Promise<void> => {
 /** Commands that have no help of their own. */
 const plainCommands: readonly string[] = ['start', ...roleNames, 'migrate', 'operations', 'settings'];
 
-const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
+const isHelpRequested = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h');
 
 /** Each command's code is read when it is called: what a long-running process does not need costs its start most. */
 const dispatch = async (name: string, context: CommandContext): Promise<void> => {
-  if (plainCommands.includes(name) && asksForHelp(context.args)) return print(usage);
+  if (plainCommands.includes(name) && isHelpRequested(context.args)) return print(usage);
   if (name === 'start') {
     optionsOf(context.args, {}, usage);
     return serve(context, [], []);
@@ -129,10 +129,10 @@ const serve = async (
 ): Promise<void> => {
   const settings = settingsOf(environment);
   refuseLocalStores(settings, { isPart: names.length > 0 });
-  const asked = Promise.withResolvers<string>();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
+  const stopRequest = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
   // The launcher died: stop as after a signal.
-  process.on('disconnect', () => asked.resolve('disconnect'));
+  process.on('disconnect', () => stopRequest.resolve('disconnect'));
   const plans = await readPlans(settings);
   const platform = await open(settings);
   let licenseKey: string | undefined;
@@ -141,19 +141,21 @@ const serve = async (
     licenseKey = firstStart.licenseKey ?? 'KEY';
   };
   const stopping = new AbortController();
-  void asked.promise.then(() => stopping.abort());
+  void stopRequest.promise.then(() => stopping.abort());
   const options = { names, components, plans, onFirstStart, stopping: stopping.signal };
   const running = await start(platform, options).catch((error: Error) => {
     if (stopping.signal.aborted && error.name === 'AbortError') process.exit();
     throw error;
   });
   announce(settings, running, licenseKey);
-  const why = await Promise.race([asked.promise, running.failed.then(() => 'stopped')]).catch((error: unknown) => {
-    platform.log.error({ error }, 'a role failed');
-    process.exitCode = 1;
-    return 'failure';
-  });
-  platform.log.info({ why }, 'stopping');
+  const reason = await Promise.race([stopRequest.promise, running.failed.then(() => 'stopped')]).catch(
+    (error: unknown) => {
+      platform.log.error({ error }, 'a role failed');
+      process.exitCode = 1;
+      return 'failure';
+    },
+  );
+  platform.log.info({ why: reason }, 'stopping');
   const deadline = setTimeout(() => {
     platform.log.error({ seconds: settings.SHUTDOWN_SECONDS }, 'not everything finished in time');
     process.exit(1);

@@ -1,5 +1,5 @@
 /** What the command line asks a running instance for through its control socket, and how it is answered: lines for people. */
-import { type DeadLetters, listReplays, reopenOrganization, setShards, signChainAnew } from '../api/index.ts';
+import { type DeadLetters, listReplays, reopenOrganization, resignChain, setShards } from '../api/index.ts';
 import { processorGroups } from '../processors/index.ts';
 import { formerGroup } from '../runtime/consumer-groups.ts';
 import { openStates } from '../runtime/states.ts';
@@ -157,7 +157,7 @@ const runSignChain = async (
   { tenantId }: SignChainRequest,
   print: (line: string) => void,
 ): Promise<void> => {
-  const records = await signChainAnew(platform, tenantId);
+  const records = await resignChain(platform, tenantId);
   print(`signed ${records} records of ${tenantId} as they are now; the new start is recorded`);
 };
 

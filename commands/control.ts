@@ -55,7 +55,7 @@ export const controlServer = async (platform: ControlPlatform): Promise<{ close(
 };
 
 /** Has a running instance do it; `false` when none answers on the socket. */
-export const askControl = async (
+export const sendControlRequest = async (
   dataDirectory: string,
   request: ControlRequest,
   print: (line: string) => void,

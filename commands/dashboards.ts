@@ -37,13 +37,13 @@ const options = {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const mostCharacters = 200;
+const maxCharacters = 200;
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value);
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
 };
 
-const tell = (step: Step): void => {
+const printStep = (step: Step): void => {
   if (step.outcome === 'unchanged') return;
   const name = 'document' in step ? step.document.name : step.name;
   print(`${step.outcome.padEnd(9)} ${name} (${step.id})${'message' in step ? `: ${step.message}` : ''}`);
@@ -54,12 +54,13 @@ const tell = (step: Step): void => {
 
 const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Deployment): Promise<void> => {
   const folder = await folderOf(directory, deployment.source);
-  if (folder.kept.length + folder.refused.length === 0) throw new Error(`${directory} holds no files of YAML or JSON`);
+  if (folder.dashboards.length + folder.refused.length === 0)
+    throw new Error(`${directory} holds no files of YAML or JSON`);
   const planned = await planOf(folder, deployment);
   for (const line of folder.refused) print(`refused   ${line}`);
   const steps: Step[] = [];
   for await (const step of verb === 'apply' ? applied(planned, deployment) : planned) {
-    tell(step);
+    printStep(step);
     steps.push(step);
   }
   const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
@@ -102,5 +103,5 @@ export const dashboardsCommand = async ({ args, environment }: CommandContext): 
   if (verb === 'export') return write(directory, api, { source, folder });
   if (source === undefined || source === '') throw new UsageError(`--source is missing\n\n${help}`);
   if (folder !== undefined) throw new UsageError(`--folder is for export\n\n${help}`);
-  await deploy(verb, directory, { api, source, prunes: prune, takes: take });
+  await deploy(verb, directory, { api, source, prunes: prune, takesOver: take });
 };

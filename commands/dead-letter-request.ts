@@ -103,17 +103,17 @@ const list = async (
       { state: 'open', ...filter },
       { limit: Math.min(1_000, limit - shown), cursor },
     );
-    for (const letter of page.items) {
+    for (const deadLetter of page.items) {
       print(
         [
-          letter.id,
-          letter.receivedAt,
-          letter.tenantId,
-          letter.signal || '-',
-          letter.origin,
-          letter.reason,
-          `${letter.size} bytes`,
-          oneLine(letter.message),
+          deadLetter.id,
+          deadLetter.receivedAt,
+          deadLetter.tenantId,
+          deadLetter.signal || '-',
+          deadLetter.origin,
+          deadLetter.reason,
+          `${deadLetter.size} bytes`,
+          oneLine(deadLetter.message),
         ].join('  '),
       );
     }
@@ -131,8 +131,8 @@ const show = async (
 ): Promise<void> => {
   const found = await deadLetters.show(id, tenantId);
   if (found === undefined) throw new Error(`there is no dead letter ${id}`);
-  const { place: _, ...letter } = found.letter;
-  print(JSON.stringify(letter, undefined, 2));
+  const { place: _, ...deadLetter } = found.deadLetter;
+  print(JSON.stringify(deadLetter, undefined, 2));
   if (found.payload === undefined) print('its payload is no longer stored');
   else
     print(

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { settingsOf } from '../schemas/settings.ts';
 import { optionsOf } from './command-arguments.ts';
-import { askControl } from './control.ts';
+import { sendControlRequest } from './control.ts';
 import { Outbox } from './demo/otlp-json.ts';
 import { Shop } from './demo/shop.ts';
 import type { CommandContext } from './platform.ts';
@@ -38,16 +38,16 @@ export const demoCommand = async ({ args, environment }: CommandContext): Promis
   const visits = Number(values.visits);
   if (!(minutes > 0) || !(visits > 0)) throw new UsageError(`--minutes and --visits must be above 0\n\n${help}`);
   const settings = settingsOf(environment);
-  const [key, instance] = values.key === undefined ? await askInstance(settings.DATA_DIR) : [values.key];
+  const [key, instance] = values.key === undefined ? await fetchLicenseKey(settings.DATA_DIR) : [values.key];
   const endpoint = values.endpoint ?? instance ?? `http://${settings.OTLP_HTTP_ADDRESS}`;
   process.stdout.write(`sending ${visits} visits a second to ${endpoint} for ${minutes} minutes (Ctrl-C ends it)\n`);
   await run(endpoint, key, minutes * 60, visits);
 };
 
 /** A license key of the running instance, and where it takes OTLP. */
-const askInstance = async (dataDirectory: string): Promise<[key: string, endpoint?: string]> => {
+const fetchLicenseKey = async (dataDirectory: string): Promise<[key: string, endpoint?: string]> => {
   const lines: string[] = [];
-  const answered = await askControl(dataDirectory, { action: 'demo-key' }, (line) => {
+  const answered = await sendControlRequest(dataDirectory, { action: 'demo-key' }, (line) => {
     lines.push(line);
   });
   if (!answered)
@@ -68,7 +68,7 @@ const run = async (endpoint: string, key: string, seconds: number, visits: numbe
     for (const [signal, group, scope, list] of signals) {
       const count = out[signal].count;
       if (count === 0) continue;
-      await send(`${endpoint}/v1/${signal}`, key, out[signal].take(group, scope, list));
+      await send(`${endpoint}/v1/${signal}`, key, out[signal].drain(group, scope, list));
       sent[signal] += count;
     }
     if (second % 10 === 9)

@@ -49,14 +49,14 @@ const print = (text: string): void => {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 };
 
-interface Asked {
+interface EvidenceOptions {
   readonly action: 'verify' | 'key' | 'sign' | 'help';
   /** A file or an organization's id. */
   readonly operand: string;
   readonly keyId: string | undefined;
 }
 
-const parse = (args: readonly string[]): Asked => {
+const parse = (args: readonly string[]): EvidenceOptions => {
   const { values, positionals } = argumentsOf(args, options, help);
   const [action, operand = '', ...rest] = positionals;
   if (values.help === true || action === undefined) return { action: 'help', operand, keyId: undefined };
@@ -84,7 +84,7 @@ const reportOf = (
   { header, records, erasedDetails, erasures, heads, lastHead }: FileFindings,
   problem: string | undefined,
 ): string => {
-  const gone = erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as said above`;
+  const erasedNote = erasedDetails === 0 ? '' : `; the details of ${erasedDetails} records were erased, as said above`;
   const lines = [
     `organization     ${header.organization} (${header.tenantId})`,
     `exported         ${header.exportedAt}`,
@@ -96,7 +96,9 @@ const reportOf = (
     ...(lastHead !== undefined && lastHead.size < records
       ? [`not signed yet   ${records - lastHead.size} records`]
       : []),
-    problem === undefined ? `VERIFIED: no record was changed, removed or moved${gone}` : `NOT VERIFIED: ${problem}`,
+    problem === undefined
+      ? `VERIFIED: no record was changed, removed or moved${erasedNote}`
+      : `NOT VERIFIED: ${problem}`,
   ];
   return lines.join('\n');
 };

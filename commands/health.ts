@@ -1,10 +1,10 @@
 /** `/healthz`, `/readyz` and `/metrics`, on every process' main address. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problemsOf } from '../runtime/group-standing.ts';
-import { within } from '../runtime/within.ts';
+import { problemsOf } from '../runtime/group-status.ts';
+import { within } from '../runtime/timeout.ts';
+import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import type { Standings } from '../schemas/ports/standing.ts';
 import { version } from './version.ts';
 
 /** More than a role takes to say which store does not answer. */
@@ -16,7 +16,7 @@ const answer = (response: ServerResponse, status: number, type: string, body: st
 
 interface Health {
   readonly roles: readonly Role[];
-  readonly standings: Standings;
+  readonly groupStatuses: GroupStatuses;
   /** Why the process as a whole does not work now: it is starting, or stopping. */
   whole(): string | undefined;
 }
@@ -50,7 +50,7 @@ export const healthHandler =
     return true;
   };
 
-const readiness = async ({ roles, standings, whole: ofProcess }: Health) => {
+const readiness = async ({ roles, groupStatuses, whole: ofProcess }: Health) => {
   const reasons: Record<string, string> = {};
   const whole = ofProcess();
   if (whole !== undefined) reasons['process'] = whole;
@@ -66,7 +66,7 @@ const readiness = async ({ roles, standings, whole: ofProcess }: Health) => {
   if (Object.keys(reasons).length > 0) return { status: 'not ready', reasons };
   const degraded = [
     ...roles.map((role) => [role.name, role.degraded?.()] as const),
-    ['consumers', problemsOf(standings.groups())] as const,
+    ['consumers', problemsOf(groupStatuses.groups())] as const,
   ].filter(([, text]) => text !== undefined);
   return { status: 'ready', ...(degraded.length > 0 && { degraded: Object.fromEntries(degraded) }) };
 };

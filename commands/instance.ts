@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DirectoryLockedError } from '../schemas/errors.ts';
 import { isEmbedded, settingsOf } from '../schemas/settings.ts';
-import { askControl } from './control.ts';
+import { sendControlRequest } from './control.ts';
 import { type ControlRequest, runControlRequest } from './control-request.ts';
 import { installationName } from './installation.ts';
 import type { CommandContext } from './platform.ts';
@@ -19,7 +19,7 @@ export const onInstance = async (
   // Not among what is printed, which may be read by a program.
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const embedded = isEmbedded(settings);
-  if (embedded && (await askControl(settings.DATA_DIR, request, print))) return;
+  if (embedded && (await sendControlRequest(settings.DATA_DIR, request, print))) return;
   // Opening the stores would make them.
   if (embedded && !existsSync(settings.DATA_DIR))
     throw new UsageError(`there is no installation in ${settings.DATA_DIR}: set OIQ_DATA_DIR`);

@@ -1,11 +1,11 @@
-import { GroupWatch, problemsOf } from '../runtime/group-standing.ts';
-import { toldTogether } from '../runtime/told-together.ts';
-import { within } from '../runtime/within.ts';
+import { GroupWatch, problemsOf } from '../runtime/group-status.ts';
+import { throttleFailures } from '../runtime/log-throttle.ts';
+import { within } from '../runtime/timeout.ts';
 import type { Bus, Lag } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
+import type { GroupStatus, GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
-import type { GroupStanding, Standings } from '../schemas/ports/standing.ts';
 
 const intervalMs = 5_000;
 /** A bus that is away may let a read wait until it is back. */
@@ -65,31 +65,31 @@ const waitsSince = async (
 /** How often it is asked which groups have members: each time is a connection to Kafka. */
 const membersMs = 30_000;
 
-type Tell = ReturnType<typeof toldTogether>;
+type ThrottledLog = ReturnType<typeof throttleFailures>;
 
 /** The groups that a process looks at, what is known of each, and what is told of them. */
-export class GroupLooks implements Standings {
+export class GroupLagMonitor implements GroupStatuses {
   readonly #reporting: Reporting;
   readonly #groups = new Map<
     string,
     { readonly topics: readonly string[]; readonly watch: GroupWatch; seen: readonly Seen[] }
   >();
-  readonly #isWrong: Tell;
-  readonly #isUnknown: Tell;
-  readonly #isAgeless: Tell;
+  readonly #isWrong: ThrottledLog;
+  readonly #isUnknown: ThrottledLog;
+  readonly #isAgeless: ThrottledLog;
   #members: ReadonlyMap<string, number> = new Map();
   #membersAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(reporting: Reporting) {
     this.#reporting = reporting;
     const { log } = reporting;
-    this.#isWrong = toldTogether((_error, groups) =>
+    this.#isWrong = throttleFailures((_error, groups) =>
       log.warn({ groups, problems: problemsOf(this.groups()) }, 'consumer groups do not keep up'),
     );
-    this.#isAgeless = toldTogether((error, partitions) =>
+    this.#isAgeless = throttleFailures((error, partitions) =>
       log.warn({ error, partitions }, 'the age of the lag of partitions is unknown'),
     );
-    this.#isUnknown = toldTogether((error, groups) => log.warn({ error, groups }, 'the lag of groups is unknown'));
+    this.#isUnknown = throttleFailures((error, groups) => log.warn({ error, groups }, 'the lag of groups is unknown'));
   }
 
   add(groups: readonly Group[]): void {
@@ -97,20 +97,20 @@ export class GroupLooks implements Standings {
     this.#membersAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  groups(): readonly GroupStanding[] {
-    return [...this.#groups.values()].map(({ watch }) => watch.standing);
+  groups(): readonly GroupStatus[] {
+    return [...this.#groups.values()].map(({ watch }) => watch.status);
   }
 
   /**
    * Looks at each group, and brings its metrics up to date. A group's lag that cannot be known is NaN: what it was before would look
    * like the truth.
    */
-  async look(): Promise<void> {
-    await this.#lookAtMembers();
+  async check(): Promise<void> {
+    await this.#checkMembers();
     for (const [group, known] of this.#groups) {
       let isKnown = true;
       try {
-        known.seen = await this.#lookAt(group, known);
+        known.seen = await this.#checkGroup(group, known);
       } catch (error) {
         isKnown = false;
         this.#isUnknown(group, error);
@@ -123,7 +123,7 @@ export class GroupLooks implements Standings {
     }
   }
 
-  async #lookAtMembers(): Promise<void> {
+  async #checkMembers(): Promise<void> {
     const { bus, clock } = this.#reporting;
     if (Math.abs(clock.now() - this.#membersAtMs) < membersMs) return;
     this.#membersAtMs = clock.now();
@@ -135,16 +135,16 @@ export class GroupLooks implements Standings {
     }
   }
 
-  async #lookAt(
+  async #checkGroup(
     group: string,
     { topics, seen }: { readonly topics: readonly string[]; readonly seen: readonly Seen[] },
   ) {
-    const standsAt = async (lag: Lag): Promise<Seen> => {
+    const toSeenLag = async (lag: Lag): Promise<Seen> => {
       const same = seen.find(({ topic, partition }) => topic === lag.topic && partition === lag.partition);
       const isUnknown = (error: unknown): void => this.#isAgeless(`${group} ${lag.topic}/${lag.partition}`, error);
       return { ...lag, sinceMs: await waitsSince(this.#reporting, lag, same, isUnknown) };
     };
-    return Promise.all((await this.#reporting.bus.lag(group, topics)).map(standsAt));
+    return Promise.all((await this.#reporting.bus.lag(group, topics)).map(toSeenLag));
   }
 
   #judge(group: string, watch: GroupWatch, seen: readonly Seen[] | undefined): void {
@@ -152,8 +152,8 @@ export class GroupLooks implements Standings {
     const partitions = seen?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
       ...{ topic, partition, committed, lag, ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0 },
     }));
-    watch.look({ nowMs, partitions, members: this.#members.get(group) });
-    if (watch.standing.problem !== undefined) this.#isWrong(group, undefined);
+    watch.observe({ nowMs, partitions, members: this.#members.get(group) });
+    if (watch.status.problem !== undefined) this.#isWrong(group, undefined);
   }
 
   #measure(group: string, seen: readonly Seen[]): void {
@@ -182,7 +182,7 @@ export const lagRoles = Object.keys(groupsOf) as readonly LagRole[];
 /** From when on a process tells of groups of roles that others run: it matters only where none of them does any more. */
 const othersAfterMs = 60_000;
 
-export interface RunningLooks extends Standings {
+export interface RunningLagMonitor extends GroupStatuses {
   stop(): void;
 }
 
@@ -193,25 +193,28 @@ export interface RunningLooks extends Standings {
 export const watchGroups = (
   platform: Reporting,
   roles: readonly LagRole[],
-  { othersAfter = othersAfterMs, asks = false }: { readonly othersAfter?: number; readonly asks?: boolean } = {},
-): RunningLooks => {
-  const looks = new GroupLooks(platform);
-  if (roles.length === 0 && !asks) return { groups: () => [], stop() {} };
+  {
+    othersAfter = othersAfterMs,
+    isRequired = false,
+  }: { readonly othersAfter?: number; readonly isRequired?: boolean } = {},
+): RunningLagMonitor => {
+  const monitor = new GroupLagMonitor(platform);
+  if (roles.length === 0 && !isRequired) return { groups: () => [], stop() {} };
   let running = false;
   const tick = (): void => {
     if (running) return;
     running = true;
-    void looks.look().finally(() => {
+    void monitor.check().finally(() => {
       running = false;
     });
   };
   const add = async (added: readonly LagRole[]): Promise<void> => {
-    for (const role of added) looks.add(await groupsOf[role]());
+    for (const role of added) monitor.add(await groupsOf[role]());
     tick();
   };
   void add(roles);
   const others = lagRoles.filter((role) => !roles.includes(role));
   const timers = [setInterval(tick, intervalMs), setTimeout(() => void add(others), othersAfter)];
   for (const timer of timers) timer.unref();
-  return { groups: () => looks.groups(), stop: () => timers.forEach(clearTimeout) };
+  return { groups: () => monitor.groups(), stop: () => timers.forEach(clearTimeout) };
 };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCollections } from '../api/index.ts';
-import { allAnswered } from '../runtime/until-answered.ts';
+import { allAnswered } from '../runtime/retry.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
 import { allTopics } from '../schemas/topics.ts';
@@ -44,14 +44,14 @@ export const migrateCommand = async ({ args, environment, open }: CommandContext
   refuseLocalStores(settings, { isPart: true });
   process.stderr.write(`installation: ${installationName(settings)}\n`);
   const deadline = Date.now() + Number(wait) * 1_000;
-  for (let told = ''; ; await delay(pauseMs)) {
+  for (let lastMessage = ''; ; await delay(pauseMs)) {
     try {
       await migrateOnce(settings, open);
       break;
     } catch (error) {
       if (!mayPass(error) || Date.now() + pauseMs > deadline) throw error;
-      if (error.message !== told) process.stderr.write(`waiting: ${error.message}\n`);
-      told = error.message;
+      if (error.message !== lastMessage) process.stderr.write(`waiting: ${error.message}\n`);
+      lastMessage = error.message;
     }
   }
   process.stdout.write('topics, tables and indexes are up to date\n');

@@ -30,11 +30,11 @@ export const readPlans = async ({ PLANS_FILE: path }: Settings): Promise<Plans> 
 };
 
 /** Writes plans where they differ from what is stored. Plans that are not named stay: organizations may have them. */
-export const applyPlans = async (documents: Documents, wanted: Plans): Promise<void> => {
-  if (Object.keys(wanted).length === 0) return;
+export const applyPlans = async (documents: Documents, targetPlans: Plans): Promise<void> => {
+  if (Object.keys(targetPlans).length === 0) return;
   await documents.transaction(async (transaction) => {
     const stored = transaction.of(plansTenant).collection(plans);
-    for (const [id, plan] of Object.entries(wanted)) {
+    for (const [id, plan] of Object.entries(targetPlans)) {
       const before = await stored.find(id);
       if (before === undefined) {
         await stored.insert({ id, ...plan });

@@ -42,8 +42,8 @@ const stderr: Log = (() => {
 })();
 
 export const probeCommand = async ({ args, environment }: CommandContext): Promise<void> => {
-  const { help: asksForHelp } = optionsOf(args, { help: { type: 'boolean', short: 'h' } }, help);
-  if (asksForHelp === true) return void process.stdout.write(help);
+  const { help: isHelpRequested } = optionsOf(args, { help: { type: 'boolean', short: 'h' } }, help);
+  if (isHelpRequested === true) return void process.stdout.write(help);
   const { data, error } = Environment.safeParse(environment);
   if (data === undefined)
     throw new UsageError(
@@ -58,12 +58,12 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
     ...{ url: data.OIQ_URL, token: data.OIQ_PROBE_TOKEN, networks: data.OIQ_PROBE_NETWORKS, log: stderr },
     chromium: { program: data.OIQ_CHROMIUM, hasSandbox: data.OIQ_CHROMIUM_SANDBOX },
   });
-  const asked = Promise.withResolvers<string>();
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal));
-  process.on('disconnect', () => asked.resolve('disconnect'));
+  const stopRequest = Promise.withResolvers<string>();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopRequest.resolve(signal));
+  process.on('disconnect', () => stopRequest.resolve('disconnect'));
   stderr.info({ url: data.OIQ_URL }, 'probe started');
-  const why = await asked.promise;
-  stderr.info({ why }, 'stopping');
+  const reason = await stopRequest.promise;
+  stderr.info({ why: reason }, 'stopping');
   await probe.stop();
   process.exit();
 };

@@ -42,7 +42,7 @@ const deploy = async (url: URL, token: string, files: readonly object[]): Promis
   return (answer as { items: Item[] }).items;
 };
 
-const told = ({ ruleId, title, outcome, message }: Item): string =>
+const formatItem = ({ ruleId, title, outcome, message }: Item): string =>
   `${outcome.padEnd(9)} ${title === '' ? '(no title)' : title}${ruleId === '' ? '' : ` (${ruleId})`}${message === '' ? '' : `: ${message}`}\n`;
 
 const urlOf = (
@@ -63,7 +63,7 @@ const urlOf = (
 type Values = ReturnType<typeof argumentsOf<typeof options>>['values'];
 
 const report = (verb: string, items: readonly Item[]): void => {
-  for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(told(item));
+  for (const item of items) if (item.outcome !== 'unchanged') process.stdout.write(formatItem(item));
   const count = (outcome: Item['outcome']): number => items.filter((item) => item.outcome === outcome).length;
   const would = verb === 'plan' ? 'would be ' : '';
   const others = (

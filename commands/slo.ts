@@ -33,11 +33,11 @@ const statusOf = async (api: string, id: string, token: string): Promise<Status>
   return (await accepted(await send(url, { token, answerMs }), String(url))) as Status;
 };
 
-const told = (id: string, { budget: { leftPct }, policy }: Status): string => {
+const formatStatus = (id: string, { budget: { leftPct }, policy }: Status): string => {
   const left = leftPct === null ? 'the budget is not known' : `${leftPct} % of the budget is left`;
   const holding = (policy?.steps ?? []).filter(({ freeze, holds }) => freeze && holds === true);
-  const why = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
-  return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${why}\n`;
+  const reasonText = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
+  return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${reasonText}\n`;
 };
 
 export const sloCommand = async ({ args, environment }: CommandContext): Promise<void> => {
@@ -49,7 +49,7 @@ export const sloCommand = async ({ args, environment }: CommandContext): Promise
   const api = apiAddress(values.api, environment);
   for (const id of ids) {
     const status = await statusOf(api, id, token);
-    process.stdout.write(told(id, status));
+    process.stdout.write(formatStatus(id, status));
     if (status.policy?.frozen === true) process.exitCode = frozenStatus;
   }
 };

@@ -3,18 +3,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { type DeadLetters, type FirstStart, firstSecrets, firstStart, openLocalWork, startApi } from '../api/index.ts';
 import { bind } from '../runtime/bind.ts';
+import { type LoopWatch, watchLoop } from '../runtime/event-loop-watchdog.ts';
 import { standardRequests } from '../runtime/http-requests.ts';
 import { collectWhenIdle } from '../runtime/idle-memory.ts';
 import { type Jobs, openJobs } from '../runtime/jobs.ts';
-import { leave } from '../runtime/leave.ts';
-import { type LoopWatch, watchLoop } from '../runtime/loop-watch.ts';
-import { within } from '../runtime/within.ts';
+import { leave } from '../runtime/shutdown.ts';
+import { within } from '../runtime/timeout.ts';
+import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import type { Standings } from '../schemas/ports/standing.ts';
 import { deadLettersOf } from './dead-letter-request.ts';
 import { healthHandler } from './health.ts';
 import { refuseOverData } from './installation.ts';
-import { lagRoles, type RunningLooks, watchGroups } from './lag.ts';
+import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
 import { migrateAll } from './migrate.ts';
 import { applyPlans, type Plans } from './plans.ts';
 import type { Platform } from './platform.ts';
@@ -27,7 +27,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Who takes WebSockets. Other requests to upgrade are answered as if they did not ask for it, as HTTP says. */
 interface Sockets {
-  takes(request: IncomingMessage): boolean;
+  accepts(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
@@ -67,12 +67,12 @@ const setUpDocuments = async (
 interface Needs {
   /** Everything runs in this process. */
   readonly all: boolean;
-  readonly wants: (name: RoleName) => boolean;
+  readonly hasRole: (name: RoleName) => boolean;
   readonly components: readonly string[];
   readonly deadLetters: DeadLetters;
   readonly jobs: Jobs;
   readonly patient: PatientStart;
-  readonly standings: Standings;
+  readonly groupStatuses: GroupStatuses;
   started(role: Role): void;
 }
 
@@ -86,7 +86,7 @@ interface Served {
 /** Starts the roles that are wanted; answers who listens to what is requested, ingest first, and where else they listen. */
 const startRoles = async (
   platform: Platform,
-  { all, wants, components, deadLetters, jobs, patient, standings, started }: Needs,
+  { all, hasRole, components, deadLetters, jobs, patient, groupStatuses, started }: Needs,
 ) => {
   const { documents } = platform;
   const role = <Started extends Role>(work: (openers: Pick<Needs, 'jobs'> & Platform) => Promise<Started>) =>
@@ -97,16 +97,16 @@ const startRoles = async (
   const addresses: [string, string][] = [];
   let ingest: Listener | undefined;
   let sockets: Sockets | undefined;
-  if (wants('sinks')) {
+  if (hasRole('sinks')) {
     const { sinkJobs, startSinks } = await import('../sinks/index.ts');
     started(await startSinks({ ...platform, only: components }));
     for (const job of sinkJobs) jobs.start(job, platform);
   }
-  if (wants('processors')) {
+  if (hasRole('processors')) {
     const { startProcessors } = await import('../processors/index.ts');
     started(await role((openers) => startProcessors({ ...openers, only: components })));
   }
-  if (wants('receivers')) {
+  if (hasRole('receivers')) {
     const { startReceivers } = await import('../receivers/index.ts');
     const receivers = await role(startReceivers);
     started(receivers);
@@ -116,8 +116,8 @@ const startRoles = async (
       addresses.push([setting === 'OTLP_GRPC_ADDRESS' ? 'OTLP/gRPC' : 'OTLP/HTTP', address]);
     }
   }
-  if (wants('api')) {
-    const api = await role((openers) => startApi({ ...openers, deadLetters, standings }));
+  if (hasRole('api')) {
+    const api = await role((openers) => startApi({ ...openers, deadLetters, groupStatuses }));
     started(api);
     sockets = api.sockets;
     listeners.push((request, response) => {
@@ -149,22 +149,22 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
   const { names, components, stopping = new AbortController().signal } = options;
   const { settings, metrics, log } = platform;
   const all = names.length === 0;
-  const wants = (name: RoleName): boolean => all || names.includes(name);
+  const hasRole = (name: RoleName): boolean => all || names.includes(name);
   const deadLetters = await deadLettersOf(platform);
   let watch: LoopWatch | undefined;
-  let keepGarbage: (() => void) | undefined;
+  let releaseGarbage: (() => void) | undefined;
   const jobs = openJobs(platform);
   const roles: Role[] = [];
   const failures: unknown[] = [];
   const patient = patientStart(log, stopping);
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
-  let looks: RunningLooks | undefined;
-  const standings: Standings = { groups: () => looks?.groups() ?? [] };
+  let lagMonitor: RunningLagMonitor | undefined;
+  const groupStatuses: GroupStatuses = { groups: () => lagMonitor?.groups() ?? [] };
   const whole = (): string | undefined => {
     if (phase === 'starting') return patient.reason() ?? 'starting';
     return phase === 'stopping' ? 'shutting down' : undefined;
   };
-  const health = healthHandler({ roles, metrics, standings, whole });
+  const health = healthHandler({ roles, metrics, groupStatuses, whole });
   let served: Served = { listeners: [health, notYet], ingest: notYet, sockets: undefined };
   const server = serve(() => served);
   let control: { close(): Promise<void> } | undefined;
@@ -182,11 +182,11 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     }
     server.closeAllConnections();
     await closed;
-    looks?.stop();
+    lagMonitor?.stop();
     await control?.close();
     await deadLetters.close();
     await watch?.stop();
-    keepGarbage?.();
+    releaseGarbage?.();
     log.info({}, 'stopped');
     await platform.close();
   };
@@ -199,22 +199,22 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     const address = await bind(server, 'HTTP_ADDRESS', settings.HTTP_ADDRESS);
     const { bus, documents } = platform;
     if (all) await patient.step([documents, bus], () => migrateAll(platform));
-    if (wants('api')) {
+    if (hasRole('api')) {
       const secrets = await firstSecrets();
       await patient.step([documents], () => setUpDocuments(platform, options, secrets));
     }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      ...{ all, wants, components, deadLetters, jobs, patient, standings, started },
+      ...{ all, hasRole, components, deadLetters, jobs, patient, groupStatuses, started },
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });
     served = { listeners: [health, ...listeners], ingest, sockets };
     addresses.unshift(['HTTP', `http://${address}`]);
-    looks = watchGroups(platform, lagRoles.filter(wants), { asks: wants('api') });
+    lagMonitor = watchGroups(platform, lagRoles.filter(hasRole), { isRequired: hasRole('api') });
     if (failures.length > 0) throw failures[0];
     // A start loads code, which blocks: that is no news.
     watch = watchLoop(platform);
-    keepGarbage = collectWhenIdle();
+    releaseGarbage = collectWhenIdle();
     phase = 'running';
     return { addresses, roles, failed: Promise.all(roles.map(({ failed }) => failed)).then(() => undefined), stop };
   } catch (error) {
@@ -244,7 +244,7 @@ const serve = (served: () => Served): Server => {
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   });
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean => served().sockets?.takes(request) ?? false;
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => served().sockets?.accepts(request) ?? false;
   const server = createServer({ ...limits, shouldUpgradeCallback }, answer);
   server.on('upgrade', (request, socket, head) => served().sockets?.upgrade(request, socket, head));
   // Ingest refuses before the body is sent; everything else reads it.

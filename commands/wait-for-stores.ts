@@ -1,8 +1,8 @@
 /** A start while a store is away: it waits, as a running process does. */
 import type { Jobs } from '../runtime/jobs.ts';
-import { toldTogether } from '../runtime/told-together.ts';
-import { allAnswered, untilAnswered } from '../runtime/until-answered.ts';
-import { orAborted } from '../runtime/within.ts';
+import { throttleFailures } from '../runtime/log-throttle.ts';
+import { allAnswered, untilAnswered } from '../runtime/retry.ts';
+import { orAborted } from '../runtime/timeout.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 
@@ -20,7 +20,7 @@ export interface PatientStart {
 
 export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
   let reason: string | undefined;
-  const tell = toldTogether((error) => {
+  const logThrottled = throttleFailures((error) => {
     // It may have answered meanwhile.
     if (reason !== undefined) log.warn({ error }, 'the start waits for a store');
   });
@@ -36,7 +36,7 @@ export const patientStart = (log: Log, stopping: AbortSignal): PatientStart => {
           signal: stopping,
           away(error) {
             reason = error.message;
-            tell('start', error);
+            logThrottled('start', error);
           },
         },
       );

@@ -56,14 +56,14 @@ export const waitForVersionCommand = async ({ args }: CommandContext): Promise<v
   const seconds = Number(values.seconds);
   if (urls.length === 0 || !(seconds >= 0)) throw new UsageError(`URLs are needed, and --seconds from 0\n\n${help}`);
   const deadline = Date.now() + seconds * 1_000;
-  let told = '';
+  let lastMessage = '';
   for (;;) {
     const others = (await othersAt(urls)).join(', ');
     if (others === '') return void process.stdout.write(`only version ${version} runs\n`);
     if (Date.now() >= deadline)
       return void process.stdout.write(`version ${others} still runs after ${seconds} s: going on beside it\n`);
-    if (others !== told) process.stdout.write(`waiting for version ${version}: ${others} runs still\n`);
-    told = others;
+    if (others !== lastMessage) process.stdout.write(`waiting for version ${version}: ${others} runs still\n`);
+    lastMessage = others;
     await delay(pauseMs);
   }
 };

@@ -23,12 +23,12 @@ export const readFolder = async (
   folder: string,
   { json = false }: { readonly json?: boolean } = {},
 ): Promise<Folder> => {
-  const wanted = json ? /\.(?:ya?ml|json)$/i : /\.ya?ml$/i;
+  const filePattern = json ? /\.(?:ya?ml|json)$/i : /\.ya?ml$/i;
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => !entry.isDirectory())
     .map((entry) => ({ path: relative(folder, join(entry.parentPath, entry.name)), isFile: entry.isFile() }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  const isRead = ({ path, isFile }: (typeof entries)[number]): boolean => isFile && wanted.test(path);
+  const isRead = ({ path, isFile }: (typeof entries)[number]): boolean => isFile && filePattern.test(path);
   const paths = entries.filter(isRead).map(({ path }) => path);
   if (paths.length === 0) throw new Error(`${folder} holds no files of YAML${json ? ' or JSON' : ''}`);
   return {

@@ -32,19 +32,19 @@ export const certificateOf = (socket: TLSSocket, host: string): Certificate | un
 };
 
 /** Names that are told; all are judged. */
-const mostNames = 50;
+const maxNames = 50;
 
 /** As a run tells it: its texts are a server's, and may be of any length. Nothing where its end is no time. */
-export const toldCertificate = (
+export const toStepCertificate = (
   { target, expiresAtMs, issuer, commonName, names }: Certificate,
   strike: (text: string) => string,
 ): { readonly certificate?: StepCertificate } => {
   if (!Number.isSafeInteger(expiresAtMs)) return {};
-  const cut = (text: string, most: number): string => strike(text).slice(0, most);
+  const cut = (text: string, maxLength: number): string => strike(text).slice(0, maxLength);
   return {
     certificate: {
       ...{ target: cut(target, 300), expiresAtMs, issuer: cut(issuer, 1024), commonName: cut(commonName, 256) },
-      names: names.slice(0, mostNames).map((name) => cut(name, 256)),
+      names: names.slice(0, maxNames).map((name) => cut(name, 256)),
     },
   };
 };

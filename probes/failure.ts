@@ -1,4 +1,4 @@
-import { AddressRefusal } from '../runtime/fence.ts';
+import { AddressRefusal } from '../runtime/egress-policy.ts';
 import { TemplateValueError } from '../subjects/synthetics/templates.ts';
 import { PaceError } from './pace.ts';
 import { StepFailure } from './runner.ts';
@@ -36,6 +36,6 @@ export const failureOf = (
   if (error instanceof TemplateValueError) return new StepFailure(error.message, { cause: error });
   if (signal.aborted) return new StepFailure(`${host} took too long (${phase})`, { cause: error });
   const { code = '' } = error as NodeJS.ErrnoException;
-  const told = codes[code] ?? codes[error.message] ?? `${phase} failed: ${error.message}`;
-  return new StepFailure(`${host} ${told}`, { cause: error });
+  const detail = codes[code] ?? codes[error.message] ?? `${phase} failed: ${error.message}`;
+  return new StepFailure(`${host} ${detail}`, { cause: error });
 };

@@ -8,7 +8,7 @@ import { cut } from '../subjects/synthetics/cut.ts';
 import { certificateOf } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { bareHost } from './reach.ts';
-import { type Attempt, mostKept, mostRead, StepFailure } from './runner.ts';
+import { type Attempt, maxExcerptBytes, maxReadBytes, StepFailure } from './runner.ts';
 
 export interface Hop {
   readonly url: URL;
@@ -47,14 +47,14 @@ const bodyOf = async (answer: IncomingMessage): Promise<Buffer> => {
     chunks.push(chunk);
     size += chunk.length;
     // Leaving the loop destroys the connection.
-    if (size >= mostRead) break;
+    if (size >= maxReadBytes) break;
   }
-  return Buffer.concat(chunks).subarray(0, mostRead);
+  return Buffer.concat(chunks).subarray(0, maxReadBytes);
 };
 
 /** What is kept of an answer that failed: its beginning, in whole characters. */
-export const keptOf = (body: Buffer): string =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, mostKept), { stream: true });
+export const toBodyExcerpt = (body: Buffer): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, maxExcerptBytes), { stream: true });
 
 /** Tells the clock of a request's phases from connecting on. */
 export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boolean): void => {
@@ -69,7 +69,7 @@ export const timed = (request: ClientRequest, clock: PhaseClock, isSecure: boole
 };
 
 /** Sends one request over a connection of its own. Redirects are answers. Rejects with what went wrong. */
-export const askOnce = async (
+export const sendOnce = async (
   { url, method, headers, body, verifyCertificate, clientCertificate }: Hop,
   { reach, clock, signal }: Pick<Attempt, 'reach' | 'signal'> & { readonly clock: PhaseClock },
 ): Promise<HopAnswer> => {

@@ -19,7 +19,7 @@ export const httpSource = ({
   readonly probe: string;
   onRefused(reasons: readonly string[]): void;
 }): Source => {
-  const ask = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
+  const post = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
     const response = await fetch(new URL(path, url), {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
@@ -30,16 +30,16 @@ export const httpSource = ({
     return response.json();
   };
   return {
-    work: async (digest, signal, told) =>
-      Work.parse(await ask('/api/synthetics/probe/work', { probe, digest, ...told }, signal)),
+    work: async (digest, signal, probeState) =>
+      Work.parse(await post('/api/synthetics/probe/work', { probe, digest, ...probeState }, signal)),
     async alarm(alarms, signal) {
-      await ask('/api/synthetics/probe/results', { results: [], alarms }, signal);
+      await post('/api/synthetics/probe/results', { results: [], alarms }, signal);
     },
     async show(picture, signal) {
-      await ask('/api/synthetics/probe/pictures', picture, signal);
+      await post('/api/synthetics/probe/pictures', picture, signal);
     },
     async send(results, signal) {
-      const { refused } = Answer.parse(await ask('/api/synthetics/probe/results', { results }, signal));
+      const { refused } = Answer.parse(await post('/api/synthetics/probe/results', { results }, signal));
       if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));
     },
   };

@@ -30,13 +30,13 @@ export const startRemote = async ({
   readonly chromium: ChromiumOptions;
   readonly log: Log;
 }): Promise<RunningProbe> => {
-  const { openFence } = await import('../runtime/fence.ts');
+  const { openEgressPolicy } = await import('../runtime/egress-policy.ts');
   const { httpSource } = await import('./http-source.ts');
-  const fence = openFence({ allowedNetworks: networks, setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+  const egressPolicy = openEgressPolicy({ allowedNetworks: networks, setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
   const source = httpSource({
     ...{ url, token, probe: `${hostname()}:${process.pid}` },
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
   const { Pace } = await import('./pace.ts');
-  return (await import('./probe.ts')).startProbe({ source, fence, pace: new Pace(), chromium, log });
+  return (await import('./probe.ts')).startProbe({ source, egressPolicy, pace: new Pace(), chromium, log });
 };

@@ -1,17 +1,17 @@
 /** The process of the probes of `local`. It opens no store: what it needs it asks the process that started it, and it ends with that. */
 import { lookup } from 'node:dns';
-import { openFence } from '../runtime/fence.ts';
+import { openEgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Work } from '../schemas/synthetic-work.ts';
 import { startLocalProbes } from './local.ts';
-import type { Asked, FromProbes, LocalOptions, ToProbes } from './local-messages.ts';
+import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-messages.ts';
 
-const tell = (message: FromProbes): void => void process.send?.(message);
+const send = (message: FromProbes): void => void process.send?.(message);
 
 const logAt =
   (level: keyof Log) =>
   (fields: Readonly<Record<string, unknown>>, message: string): void =>
-    tell({
+    send({
       level,
       fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
       message,
@@ -19,32 +19,32 @@ const logAt =
 const log: Log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 
 const open = new Map<number, PromiseWithResolvers<unknown>>();
-let asked = 0;
+let lastRequestId = 0;
 
-const ask = (what: Asked): Promise<unknown> => {
+const request = (what: ProbeRequest): Promise<unknown> => {
   const answer = Promise.withResolvers<unknown>();
-  open.set(++asked, answer);
-  tell({ id: asked, asked: what });
+  open.set(++lastRequestId, answer);
+  send({ id: lastRequestId, request: what });
   return answer.promise;
 };
 
 const [given = '{}'] = process.argv.slice(2);
 const { networks, chromium } = JSON.parse(given) as LocalOptions;
-const fence = openFence({
+const egressPolicy = openEgressPolicy({
   ...{ allowedNetworks: networks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup },
 });
 const role = startLocalProbes(
   {
-    tenants: async () => (await ask({ what: 'tenants' })) as readonly string[],
+    tenants: async () => (await request({ what: 'tenants' })) as readonly string[],
     source: (tenantId) => ({
-      work: async (digest, _, told) => (await ask({ what: 'work', tenantId, digest, told })) as Work,
-      send: async (results) => void (await ask({ what: 'send', tenantId, results })),
-      alarm: async (alarms) => void (await ask({ what: 'alarm', tenantId, alarms })),
-      show: async (picture) => void (await ask({ what: 'show', tenantId, picture })),
+      work: async (digest, _, probeState) => (await request({ what: 'work', tenantId, digest, probeState })) as Work,
+      send: async (results) => void (await request({ what: 'send', tenantId, results })),
+      alarm: async (alarms) => void (await request({ what: 'alarm', tenantId, alarms })),
+      show: async (picture) => void (await request({ what: 'show', tenantId, picture })),
     }),
     close: () => Promise.resolve(),
   },
-  { fence, chromium, log },
+  { egressPolicy, chromium, log },
 );
 
 process.on('message', (message: ToProbes) => {

@@ -1,6 +1,6 @@
 /** What the probes of `local` and the process beside the stores say to each other. */
 import type { Log } from '../schemas/ports/log.ts';
-import type { ProbeTold, Work } from '../schemas/synthetic-work.ts';
+import type { ProbeReport, Work } from '../schemas/synthetic-work.ts';
 import type { Source } from './probe.ts';
 import type { ChromiumOptions } from './runner.ts';
 
@@ -12,20 +12,20 @@ export interface LocalOptions {
 }
 
 /** What the probes ask for: `Source` of an organization, without the signals, and which organizations there are. */
-export type Asked =
+export type ProbeRequest =
   | { readonly what: 'tenants' }
   | {
       readonly what: 'work';
       readonly tenantId: string;
       readonly digest: string | undefined;
-      readonly told: ProbeTold;
+      readonly probeState: ProbeReport;
     }
   | { readonly what: 'send'; readonly tenantId: string; readonly results: Parameters<Source['send']>[0] }
   | { readonly what: 'alarm'; readonly tenantId: string; readonly alarms: Parameters<Source['alarm']>[0] }
   | { readonly what: 'show'; readonly tenantId: string; readonly picture: Parameters<NonNullable<Source['show']>>[0] };
 
 export type FromProbes =
-  | { readonly id: number; readonly asked: Asked }
+  | { readonly id: number; readonly request: ProbeRequest }
   | { readonly level: keyof Log; readonly fields: Readonly<Record<string, unknown>>; readonly message: string };
 
 export type ToProbes =

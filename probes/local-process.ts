@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { LocalWork } from './local.ts';
-import type { Asked, FromProbes, LocalOptions, ToProbes } from './local-messages.ts';
+import type { FromProbes, LocalOptions, ProbeRequest, ToProbes } from './local-messages.ts';
 
 const entry = fileURLToPath(new URL('./local-entry.ts', import.meta.url));
-const lookMs = 2000;
+const checkIntervalMs = 2000;
 /** What is left is sent in this time. */
 const stopMs = 10_000;
 /** A thousand checks take less; the nursery is that of `oiq probe` (`bin/oiq.mjs`). */
@@ -18,18 +18,18 @@ interface Options extends LocalOptions {
   readonly log: Log;
 }
 
-const answerTo = async (asked: Asked, work: LocalWork, signal: AbortSignal): Promise<unknown> => {
-  switch (asked.what) {
+const answerTo = async (request: ProbeRequest, work: LocalWork, signal: AbortSignal): Promise<unknown> => {
+  switch (request.what) {
     case 'tenants':
       return work.tenants();
     case 'work':
-      return work.source(asked.tenantId).work(asked.digest, signal, asked.told);
+      return work.source(request.tenantId).work(request.digest, signal, request.probeState);
     case 'send':
-      return work.source(asked.tenantId).send(asked.results, signal);
+      return work.source(request.tenantId).send(request.results, signal);
     case 'show':
-      return work.source(asked.tenantId).show?.(asked.picture, signal);
+      return work.source(request.tenantId).show?.(request.picture, signal);
     default:
-      return work.source(asked.tenantId).alarm(asked.alarms, signal);
+      return work.source(request.tenantId).alarm(request.alarms, signal);
   }
 };
 
@@ -38,7 +38,7 @@ class LocalProcess {
   readonly #options: Options;
   readonly #stopping = new AbortController();
   #child: ChildProcess | undefined;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(work: LocalWork, options: Options) {
     this.#work = work;
@@ -50,13 +50,13 @@ class LocalProcess {
     return this.#child?.pid;
   }
 
-  lookOnce(): void {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  checkOnce(): void {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       const { length } = await this.#work.tenants();
       if (length > 0 && !this.#stopping.signal.aborted) this.#child ??= this.#start();
@@ -73,7 +73,7 @@ class LocalProcess {
       execArgv,
       serialization: 'advanced',
     });
-    child.on('message', (message) => void this.#hear(child, message as FromProbes));
+    child.on('message', (message) => void this.#handleMessage(child, message as FromProbes));
     child.once('error', (error) => log.error({ error }, 'the probes of local could not be started'));
     child.once('exit', (code, signal) => {
       if (this.#child !== child) return;
@@ -84,16 +84,16 @@ class LocalProcess {
     return child;
   }
 
-  async #hear(child: ChildProcess, message: FromProbes): Promise<void> {
+  async #handleMessage(child: ChildProcess, message: FromProbes): Promise<void> {
     if ('level' in message) return this.#options.log[message.level](message.fields, message.message);
-    const { id, asked } = message;
-    const tell = (answer: ToProbes): void => {
+    const { id, request } = message;
+    const reply = (answer: ToProbes): void => {
       if (child.connected) child.send(answer, () => undefined);
     };
     try {
-      tell({ id, answer: (await answerTo(asked, this.#work, this.#stopping.signal)) as undefined });
+      reply({ id, answer: (await answerTo(request, this.#work, this.#stopping.signal)) as undefined });
     } catch (error) {
-      tell({ id, error: String(error) });
+      reply({ id, error: String(error) });
     }
   }
 
@@ -109,7 +109,7 @@ class LocalProcess {
   }
 
   async stop(): Promise<void> {
-    await this.#looking;
+    await this.#checking;
     await this.#end();
     this.#stopping.abort();
     await this.#work.close();
@@ -120,8 +120,8 @@ class LocalProcess {
 export const startLocalProcess = (work: LocalWork, options: Options): Role & { pid(): number | undefined } => {
   const own = new LocalProcess(work, options);
   const stopped = Promise.withResolvers<void>();
-  own.lookOnce();
-  const timer = setInterval(() => own.lookOnce(), lookMs);
+  own.checkOnce();
+  const timer = setInterval(() => own.checkOnce(), checkIntervalMs);
   return {
     name: 'probes',
     ready: () => Promise.resolve(),

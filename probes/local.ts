@@ -1,5 +1,5 @@
 /** The location `local`: a probe for each organization that has checks there, beside the stores. */
-import type { Fence } from '../runtime/fence.ts';
+import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { Pace } from './pace.ts';
@@ -14,22 +14,26 @@ export interface LocalWork {
   close(): Promise<void>;
 }
 
-const lookMs = 2000;
+const checkIntervalMs = 2000;
 
 export const startLocalProbes = (
   work: LocalWork,
-  { fence, chromium, log }: { readonly fence: Fence; readonly chromium: ChromiumOptions; readonly log: Log },
+  {
+    egressPolicy,
+    chromium,
+    log,
+  }: { readonly egressPolicy: EgressPolicy; readonly chromium: ChromiumOptions; readonly log: Log },
 ): Role => {
   const pace = new Pace();
   const probes = new Map<string, RunningProbe>();
   const stopped = Promise.withResolvers<void>();
-  let looking: Promise<void> | undefined;
-  const look = async (): Promise<void> => {
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
     try {
       const tenants = new Set(await work.tenants());
       for (const tenantId of tenants)
         if (!probes.has(tenantId))
-          probes.set(tenantId, startProbe({ source: work.source(tenantId), fence, pace, chromium, log }));
+          probes.set(tenantId, startProbe({ source: work.source(tenantId), egressPolicy, pace, chromium, log }));
       for (const [tenantId, probe] of probes)
         if (!tenants.has(tenantId)) {
           probes.delete(tenantId);
@@ -39,19 +43,19 @@ export const startLocalProbes = (
       log.warn({ error: String(error) }, 'which organizations have checks here cannot be read');
     }
   };
-  const lookOnce = (): void => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+  const checkOnce = (): void => {
+    checking ??= check().finally(() => {
+      checking = undefined;
     });
   };
-  lookOnce();
-  const timer = setInterval(lookOnce, lookMs);
+  checkOnce();
+  const timer = setInterval(checkOnce, checkIntervalMs);
   return {
     name: 'probes',
     ready: () => Promise.resolve(),
     async stop() {
       clearInterval(timer);
-      await looking;
+      await checking;
       await Promise.all([...probes.values()].map((probe) => probe.stop()));
       await work.close();
       stopped.resolve();

@@ -1,10 +1,10 @@
 /** How often a location sends to one address, whoever asks for it. */
 
 /** Requests in any second to one address. */
-export const mostInSecond = 20;
+export const maxPerSecond = 20;
 const secondMs = 1000;
 /** Nobody waits longer for a turn, unless it says so. */
-const usualWaitMs = 5000;
+const defaultWaitMs = 5000;
 /** Addresses that are remembered before those that are idle are forgotten. */
 const manyAddresses = 1000;
 
@@ -24,27 +24,27 @@ interface Line {
 
 /** Deals turns to addresses. A process has one, so that it holds for all organizations. */
 export class Pace {
-  readonly #longestWaitMs: number;
+  readonly #maxWaitMs: number;
   readonly #lines = new Map<string, Line>();
-  #inSecond = mostInSecond;
+  #inSecond = maxPerSecond;
 
-  constructor(longestWaitMs = usualWaitMs) {
-    this.#longestWaitMs = longestWaitMs;
+  constructor(maxWaitMs = defaultWaitMs) {
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** The part of this process where several probes of a location share its checks. */
   share(probes: number): void {
-    this.#inSecond = Math.max(1, Math.floor(mostInSecond / probes));
+    this.#inSecond = Math.max(1, Math.floor(maxPerSecond / probes));
   }
 
   /** Resolves when a request to the address may go. Rejects with `PaceError` where no turn comes in time, and when the signal aborts. */
-  async turn(address: string, signal: AbortSignal): Promise<void> {
+  async waitForSlot(address: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const line = this.#lineOf(address);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const late = setTimeout(
-      () => reject(new PaceError(`this location sends at most ${mostInSecond} requests a second to ${address}`)),
-      this.#longestWaitMs,
+      () => reject(new PaceError(`this location sends at most ${maxPerSecond} requests a second to ${address}`)),
+      this.#maxWaitMs,
     );
     const stop = (): void => reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -82,7 +82,7 @@ export class Pace {
       }
       line.waiting.delete(go);
       line.went.push(nowMs);
-      if (line.went.length > mostInSecond) line.went.shift();
+      if (line.went.length > maxPerSecond) line.went.shift();
       go();
     }
   }

@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ProbePicture } from '../schemas/synthetic-work.ts';
 
 /** Twenty megabytes. */
-const mostKept = 100;
+const maxQueued = 100;
 const idleMs = 500;
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 export class PictureQueue {
   readonly #send: (picture: ProbePicture, signal: AbortSignal) => Promise<void>;
@@ -20,7 +20,7 @@ export class PictureQueue {
     this.#waiting.delete(key);
     this.#waiting.set(key, picture);
     const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > mostKept && oldest !== undefined) this.#waiting.delete(oldest);
+    if (this.#waiting.size > maxQueued && oldest !== undefined) this.#waiting.delete(oldest);
   }
 
   /** Sends until the signal aborts. */
@@ -28,7 +28,7 @@ export class PictureQueue {
     let pauseMs = idleMs;
     while (!signal.aborted) {
       const isSent = await this.#sendAll(signal);
-      pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, maxPauseMs);
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,12 +1,12 @@
 /** A probe: asks for its work, runs each check when it is due, and sends what came of it. */
-import type { Fence } from '../runtime/fence.ts';
+import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type {
   Inability,
   ProbeAlarm,
   ProbePicture,
+  ProbeReport,
   ProbeResult,
-  ProbeTold,
   Work,
   WorkItem,
 } from '../schemas/synthetic-work.ts';
@@ -23,7 +23,7 @@ import type { ChromiumOptions } from './runner.ts';
 /** The platform, as a probe sees it. All reject where it does not answer. */
 export interface Source {
   /** What there is to do. With the digest of what it has, a probe is told what changed. */
-  work(digest: string | undefined, signal: AbortSignal, told: ProbeTold): Promise<Work>;
+  work(digest: string | undefined, signal: AbortSignal, probeState: ProbeReport): Promise<Work>;
   /** Resolves when the results are durable, or were refused. */
   send(results: readonly ProbeResult[], signal: AbortSignal): Promise<void>;
   /** Runs that failed at their first attempt: other locations try the same at once. */
@@ -34,7 +34,7 @@ export interface Source {
 
 export interface ProbeOptions {
   readonly source: Source;
-  readonly fence: Fence;
+  readonly egressPolicy: EgressPolicy;
   /** That of the process. */
   readonly pace: Pace;
   readonly chromium: ChromiumOptions;
@@ -47,7 +47,7 @@ export interface RunningProbe {
   stop(): Promise<void>;
 }
 
-const usualPollMs = 2000;
+const defaultPollMs = 2000;
 /** Without the platform a probe goes on for so long. */
 const aloneMs = 3_600_000;
 
@@ -63,7 +63,7 @@ class Probe {
   readonly #queue: ResultQueue;
   readonly #pictures: PictureQueue;
   readonly #planned = new Map<string, Planned>();
-  readonly #asked = new Set<string>();
+  readonly #runRequestIds = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
   /** Checks whose last run of the schedule failed: of those nobody has to be told again. */
   readonly #failing = new Set<string>();
@@ -72,7 +72,7 @@ class Probe {
   #cannot: readonly Inability[] | undefined;
   /** What the platform's clock is ahead of ours; not known before its first answer. */
   #aheadMs: number | undefined;
-  #heardMs = performance.now();
+  #lastAnswerMs = performance.now();
   #isAway = false;
 
   constructor(options: ProbeOptions) {
@@ -85,8 +85,8 @@ class Probe {
     const { signal } = this.#stopping;
     // Without checks in browsers nobody else would.
     void removeLeft();
-    void this.#ask();
-    const polling = setInterval(() => void this.#ask(), this.#options.pollMs ?? usualPollMs);
+    void this.#poll();
+    const polling = setInterval(() => void this.#poll(), this.#options.pollMs ?? defaultPollMs);
     const ticking = setInterval(() => this.#tick(), dueStepMs);
     const sending = this.#queue.run(signal);
     const showing = this.#pictures.run(signal);
@@ -104,44 +104,44 @@ class Probe {
     return Date.now() + (this.#aheadMs ?? 0);
   }
 
-  #isAsking = false;
-  async #ask(): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
+  #isPolling = false;
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
     try {
       this.#cannot ??= await inabilitiesOf(this.#options.chromium);
       const beganMs = Date.now();
-      const told = {
+      const probeState = {
         cannot: [...this.#cannot],
         ...(this.#aheadMs !== undefined && { clockAheadMs: 0 - this.#aheadMs }),
       };
-      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, told);
+      const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
       // The answer was written about half way.
       this.#aheadMs = Math.round(work.atMs - (beganMs + Date.now()) / 2);
-      this.#heardMs = performance.now();
+      this.#lastAnswerMs = performance.now();
       if (this.#isAway) this.#options.log.info({}, 'the platform answers again');
       this.#isAway = false;
-      this.#take(work);
+      this.#applyWork(work);
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       if (!this.#isAway) this.#options.log.warn({ error: String(error) }, 'the platform gives no work');
       this.#isAway = true;
     } finally {
-      this.#isAsking = false;
+      this.#isPolling = false;
     }
   }
 
-  #take({ location, probes, digest, checks, asked }: Work): void {
+  #applyWork({ location, probes, digest, checks, asked: runRequests }: Work): void {
     this.#location = location;
     this.#options.pace.share(probes);
     if (checks !== null) this.#plan(checks);
     this.#digest = digest;
-    for (const item of asked) {
-      const { askedId = '', askedMs = 0 } = item;
+    for (const item of runRequests) {
+      const { askedId: runRequestId = '', askedMs: requestedAtMs = 0 } = item;
       const check = readCheck(item.check);
-      if (check === undefined || this.#asked.has(askedId)) continue;
-      this.#asked.add(askedId);
-      this.#begin(askedId, { item, check }, askedMs, askedId);
+      if (check === undefined || this.#runRequestIds.has(runRequestId)) continue;
+      this.#runRequestIds.add(runRequestId);
+      this.#begin(runRequestId, { item, check }, requestedAtMs, runRequestId);
     }
   }
 
@@ -161,7 +161,7 @@ class Probe {
 
   #tick(): void {
     const nowMs = this.#now();
-    if (performance.now() - this.#heardMs > aloneMs) return;
+    if (performance.now() - this.#lastAnswerMs > aloneMs) return;
     for (const planned of this.#planned.values()) {
       if (planned.nextMs > nowMs) continue;
       // Due times that passed while this process slept are not made up: what they would have seen is gone.
@@ -180,16 +180,16 @@ class Probe {
     });
   }
 
-  #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, askedId?: string): void {
+  #begin(key: string, { item, check }: Pick<Planned, 'item' | 'check'>, dueMs: number, runRequestId?: string): void {
     const { signal } = this.#stopping;
     const aheadMs = this.#aheadMs ?? 0;
     const work = { check, variables: item.variables, location: this.#location };
-    const { fence, pace, chromium } = this.#options;
-    const isNews = askedId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
+    const { egressPolicy, pace, chromium } = this.#options;
+    const isNews = runRequestId === undefined && check.locations.length > 1 && !this.#failing.has(check.id);
     const onFailure = (): void => {
       if (isNews) this.#alarm({ checkId: check.id, dueMs });
     };
-    const run = runCheck(work, { fence, pace, chromium, signal, onFailure })
+    const run = runCheck(work, { egressPolicy, pace, chromium, signal, onFailure })
       .then(({ picture, ...result }) => {
         if (result.outcome === 'failed') this.#failing.add(check.id);
         else if (result.outcome !== 'unknown') this.#failing.delete(check.id);
@@ -199,10 +199,10 @@ class Probe {
           ...result,
           steps: [...result.steps],
           ...run,
-          ...(askedId !== undefined && { askedId }),
+          ...(runRequestId !== undefined && { askedId: runRequestId }),
         });
         // Of runs of the schedule alone.
-        if (picture !== undefined && outcome !== 'unknown' && askedId === undefined)
+        if (picture !== undefined && outcome !== 'unknown' && runRequestId === undefined)
           this.#pictures.add({ ...run, outcome, content: Buffer.from(picture).toString('base64') });
       })
       .catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /** From a host to the address that is connected to: looked up once, held against the fence, and dealt a turn. */
 import { isIP, type LookupFunction } from 'node:net';
-import type { Fence } from '../runtime/fence.ts';
+import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import type { PhaseClock } from './phases.ts';
@@ -21,11 +21,15 @@ interface Address {
 /** A host as it stands in addresses, without its brackets. */
 export const bareHost = (host: string): string => host.replace(/^\[|\]$/g, '');
 
-const addressesOf = async (host: string, fence: Fence, signal: AbortSignal): Promise<readonly Address[]> => {
+const addressesOf = async (
+  host: string,
+  egressPolicy: EgressPolicy,
+  signal: AbortSignal,
+): Promise<readonly Address[]> => {
   const { promise, resolve, reject } = Promise.withResolvers<readonly Address[]>();
   const stop = (): void => reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  fence.lookup(host, { all: true }, (error, found) => {
+  egressPolicy.lookup(host, { all: true }, (error, found) => {
     if (error === null) resolve(found as unknown as readonly Address[]);
     else reject(error);
   });
@@ -36,21 +40,26 @@ const addressesOf = async (host: string, fence: Fence, signal: AbortSignal): Pro
 export const reach = async (
   written: string,
   {
-    fence,
+    egressPolicy,
     pace,
     deadline,
     clock,
-  }: { readonly fence: Fence; readonly pace: Pace; readonly deadline: Deadline; readonly clock: PhaseClock },
+  }: {
+    readonly egressPolicy: EgressPolicy;
+    readonly pace: Pace;
+    readonly deadline: Deadline;
+    readonly clock: PhaseClock;
+  },
 ): Promise<Reached> => {
   const host = bareHost(written);
   const { signal } = deadline;
-  fence.require(host);
+  egressPolicy.require(host);
   const family = isIP(host);
   if (family === 0) clock.enter('lookup');
-  const addresses = family === 0 ? await addressesOf(host, fence, signal) : [{ address: host, family }];
+  const addresses = family === 0 ? await addressesOf(host, egressPolicy, signal) : [{ address: host, family }];
   const [first = { address: host, family }] = addresses;
   // Waiting is the location's own: it is no time of the target's.
-  await clock.outside(() => deadline.outside(() => pace.turn(first.address, signal)));
+  await clock.outside(() => deadline.outside(() => pace.waitForSlot(first.address, signal)));
   return {
     address: first.address,
     lookup: (_, options, done) => {

@@ -5,11 +5,11 @@ import type { ProbeResult } from '../schemas/synthetic-work.ts';
 
 /** Of one request. */
 const atOnce = 100;
-const keptMs = 3_600_000;
+const retentionMs = 3_600_000;
 /** A thousand checks every ten seconds for an hour would be ten times as many: then the oldest are lost, and told. */
-const mostKept = 36_000;
+const maxQueued = 36_000;
 const idleMs = 100;
-const longestPauseMs = 15_000;
+const maxPauseMs = 15_000;
 
 export class ResultQueue {
   readonly #send: (results: readonly ProbeResult[], signal: AbortSignal) => Promise<void>;
@@ -27,11 +27,11 @@ export class ResultQueue {
 
   add(result: ProbeResult): void {
     this.#waiting.push(result);
-    const oldestMs = result.startedAtMs - keptMs;
-    const kept = this.#waiting.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-mostKept);
-    const lost = this.#waiting.length - kept.length;
+    const oldestMs = result.startedAtMs - retentionMs;
+    const remaining = this.#waiting.filter(({ startedAtMs }) => startedAtMs >= oldestMs).slice(-maxQueued);
+    const lost = this.#waiting.length - remaining.length;
     if (lost > 0) this.#log.warn({ lost }, 'results were kept for an hour and could not be sent');
-    this.#waiting = kept;
+    this.#waiting = remaining;
   }
 
   /** Sends until the signal aborts, and what is left then once more. */
@@ -39,7 +39,7 @@ export class ResultQueue {
     let pauseMs = idleMs;
     while (!signal.aborted) {
       const isSent = await this.#sendSome(signal);
-      pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, longestPauseMs);
+      pauseMs = isSent ? idleMs : Math.min(pauseMs * 2, maxPauseMs);
       if (isSent && this.#waiting.length > 0) continue;
       await pause(pauseMs, undefined, { signal }).catch(() => undefined);
     }

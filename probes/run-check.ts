@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Fence } from '../runtime/fence.ts';
+import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { StepCertificate } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { msOf } from '../subjects/alerts/durations.ts';
@@ -11,12 +11,13 @@ import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { type Outcome, retryAfterMs, runOutcome } from '../subjects/synthetics/state.ts';
 import { variablesIn } from '../subjects/synthetics/templates.ts';
-import { toldPage } from './browser/told-page.ts';
-import { toldCertificate } from './certificate.ts';
+import { redactPage } from './browser/page-events.ts';
+import { toStepCertificate } from './certificate.ts';
 import { Deadline } from './deadline.ts';
 import type { Pace } from './pace.ts';
 import { addedUp, type Phases, sumOf } from './phases.ts';
 import { reach } from './reach.ts';
+import { formsIn, striker } from './redact-secrets.ts';
 import type { ChromiumOptions, Runner, StepResult } from './runner.ts';
 import { runBrowser } from './runners/browser.ts';
 import { runDns } from './runners/dns.ts';
@@ -26,10 +27,9 @@ import { runIcmp } from './runners/icmp.ts';
 import { runTcp } from './runners/tcp.ts';
 import { runTls } from './runners/tls.ts';
 import { runWebsocket } from './runners/websocket.ts';
-import { formsIn, striker } from './struck.ts';
 
 type Declared = (typeof declaredTypes)[number];
-type Run = Exclude<Declared, { readonly isTold?: true }>;
+type Run = Exclude<Declared, { readonly isPassive?: true }>;
 type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['settings']>> };
 
 /** How each type is run; one that is missing does not compile. */
@@ -79,13 +79,13 @@ const messageOf = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): stri
 export const runCheck = async (
   { check, variables, location }: Work,
   {
-    fence,
+    egressPolicy,
     pace,
     signal,
     chromium,
     onFailure = () => undefined,
   }: {
-    readonly fence: Fence;
+    readonly egressPolicy: EgressPolicy;
     readonly pace: Pace;
     readonly signal: AbortSignal;
     readonly chromium: ChromiumOptions;
@@ -110,7 +110,7 @@ export const runCheck = async (
       });
     let picture: Uint8Array | undefined;
     const steps = await run(settings, {
-      ...{ fence, checkId: check.id, location, traceId, variables: values },
+      ...{ egressPolicy, checkId: check.id, location, traceId, variables: values },
       signal: deadline.signal,
       hide: (secret) => void secrets.push(secret),
       hidden: () => formsIn(secrets),
@@ -119,23 +119,23 @@ export const runCheck = async (
       },
       outside: (work) => deadline.outside(work),
       chromium,
-      reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
+      reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
       boundTo,
       mayCarry: (texts, host) => boundTo(texts).every((hosts) => isBoundTo(hosts, host)),
     }).finally(() => deadline.end());
     signal.throwIfAborted();
     const strike = striker(secrets);
-    const told = steps.map(({ certificate, ...step }) => ({
+    const redactedSteps = steps.map(({ certificate, ...step }) => ({
       ...step,
       message: strike(step.message),
       ...(step.body !== undefined && { body: strike(step.body) }),
-      ...(certificate !== undefined && toldCertificate(certificate, strike)),
-      ...(step.page !== undefined && { page: toldPage(step.page, strike) }),
+      ...(certificate !== undefined && toStepCertificate(certificate, strike)),
+      ...(step.page !== undefined && { page: redactPage(step.page, strike) }),
     }));
-    const phases = addedUp(told.map((step) => step.phases));
+    const phases = addedUp(redactedSteps.map((step) => step.phases));
     attempts.push({
-      ...{ startedAtMs, traceId, phases, steps: told, attempts: attempts.length + 1 },
-      ...{ outcome: outcomeOf(told), durationMs: sumOf(phases), message: messageOf(told) },
+      ...{ startedAtMs, traceId, phases, steps: redactedSteps, attempts: attempts.length + 1 },
+      ...{ outcome: outcomeOf(redactedSteps), durationMs: sumOf(phases), message: messageOf(redactedSteps) },
       ...(picture !== undefined && { picture }),
     });
     if (attempts.length === 1 && runOutcome(attempts) === 'failed') onFailure();

@@ -1,5 +1,5 @@
 /** How a type of check is run: what its runner gets, and what it tells. */
-import type { Fence } from '../runtime/fence.ts';
+import type { EgressPolicy } from '../runtime/egress-policy.ts';
 import type { SteppedPage } from '../schemas/synthetic-runs.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
@@ -16,7 +16,7 @@ export interface ChromiumOptions {
 
 /** What every run of an attempt gets. */
 export interface Attempt {
-  readonly fence: Fence;
+  readonly egressPolicy: EgressPolicy;
   /** Before each request: what it may connect to. */
   reach(host: string, clock: PhaseClock): Promise<Reached>;
   /** Does what takes none of its time. */
@@ -56,9 +56,9 @@ export interface StepResult {
 }
 
 /** Bytes of an answer that are read. */
-export const mostRead = 5 * 1024 * 1024;
+export const maxReadBytes = 5 * 1024 * 1024;
 /** Bytes that are kept of an answer that failed. */
-export const mostKept = 4096;
+export const maxExcerptBytes = 4096;
 
 /** A step that has no answer. `unknown`: this location cannot tell, which says nothing of the target. */
 export class StepFailure extends Error {

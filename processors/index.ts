@@ -1,13 +1,13 @@
 /** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
 import { featuresOf, translationOf } from '../queries/promql/settings.ts';
-import { answering } from '../runtime/answering.ts';
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
+import { trackWork } from '../runtime/current-work.ts';
 import { openOutbound } from '../runtime/outbound.ts';
+import { answering } from '../runtime/readiness.ts';
 import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
 import { openStates } from '../runtime/states.ts';
-import { doing } from '../runtime/work.ts';
 import type { Bus, Producer } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -109,7 +109,7 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   // All that can fail comes before what consumes.
   const open = async () => ({
     configuration: await followConfiguration(chosen, documents, (change) => pool.change(change)),
-    deliveries: delivers ? await doing(`processor ${deliveriesName}`, () => deliveriesOf(options, producer)) : [],
+    deliveries: delivers ? await trackWork(`processor ${deliveriesName}`, () => deliveriesOf(options, producer)) : [],
   });
   const { configuration, deliveries } = await open().catch(async (error: unknown) => {
     await Promise.all([pool.close(), producer.close()]);
@@ -120,14 +120,17 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const runtime = { bus, producer, states, pool, configuration, clock, metrics, log, pace };
   const consumers = chosen.map((processor) => {
     const consumer = bus.consumer({ group: consumerGroup('processors', processor.name) });
-    return { consumer, done: doing(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)) };
+    return {
+      consumer,
+      done: trackWork(`processor ${processor.name}`, () => runProcessor(processor, consumer, runtime)),
+    };
   });
   // Its threads start with the first query.
   const threads = openPromql({ features: settings && featuresOf(settings) });
   const promql = settings && { threads, translation: translationOf(settings) };
   const scheduled = columns
     ? chosenSchedules.map((schedule) =>
-        doing(`schedule ${schedule.name}`, () =>
+        trackWork(`schedule ${schedule.name}`, () =>
           runSchedule(schedule, { ...runtime, ports: { columns, documents, promql } }),
         ),
       )

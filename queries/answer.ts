@@ -5,7 +5,7 @@ import type { Incompleteness, Result, Series, TableColumn } from './result.ts';
 export type Answer = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'partial' | 'partialSteps'>;
 
 /** What a query is run with, besides the one who asks. */
-export interface Asked {
+export interface QueryContext {
   /** Both ends belong to it. */
   readonly range: Range;
   /** With a step the answer is series, without one a table. */

@@ -1,8 +1,8 @@
 /** Figures by complete steps, as they are scored and forecast: what is asked for them, and their values. */
-import type { Answer, Asked } from './answer.ts';
+import type { Answer, QueryContext } from './answer.ts';
 import { signalsOf } from './freshness.ts';
 import type { Query } from './query.ts';
-import { keptDays } from './range.ts';
+import { retentionDaysOf } from './range.ts';
 import type { Reading } from './reading.ts';
 
 /** Steps from the start of the first to the end of the last. */
@@ -19,7 +19,7 @@ const isAtEnds = (query: Query): boolean =>
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /** What a query is asked with, so that it answers these steps. */
-export const stepsAsked = (query: Query, { fromMs, toMs, stepMs }: Steps): Asked => ({
+export const buildStepsContext = (query: Query, { fromMs, toMs, stepMs }: Steps): QueryContext => ({
   range: isAtEnds(query) ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
   stepMs,
 });
@@ -45,13 +45,15 @@ export const stepValues = (
 };
 
 /** Asks a query that stands in another one. */
-export type AskPart = (part: Query, asked: Asked) => Promise<Answer>;
+export type RunPart = (part: Query, context: QueryContext) => Promise<Answer>;
 
 const hourMs = 3_600_000;
 
 /** Where steps may begin that are asked of a query now, with an hour to spare: what is older is not kept. */
-export const keptFromMs = (query: Query, { plan, nowMs }: Pick<Reading, 'plan' | 'nowMs'>): number =>
-  Math.trunc(nowMs) - Math.min(...signalsOf(query).map((signal) => keptDays(plan, signal))) * 24 * hourMs + hourMs;
+export const retentionStartMs = (query: Query, { plan, nowMs }: Pick<Reading, 'plan' | 'nowMs'>): number =>
+  Math.trunc(nowMs) -
+  Math.min(...signalsOf(query).map((signal) => retentionDaysOf(plan, signal))) * 24 * hourMs +
+  hourMs;
 
 /** Values from the first records on: a group that is new had no zeros before. */
 export const sinceFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
 import type { QueryReading } from './promql/reading.ts';
-import { type AskedQuery, type RunOptions, run } from './run.ts';
+import { type QueryRequest, type RunOptions, run } from './run.ts';
 
 const Selection = z.strictObject({
   selected: z.int(),
@@ -82,7 +82,7 @@ const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryPar
  * later statements depend on what earlier ones find. The same rights are needed as to run it.
  */
 export const explain = async (
-  query: AskedQuery,
+  query: QueryRequest,
   reading: QueryReading,
   options: RunOptions,
 ): Promise<ExplainedStatement[]> => {

@@ -34,9 +34,9 @@ interface Row {
 
 /** As sinks told it, which reads no record. What has landed stays landed, so that it holds for the answer. */
 const newestOf = async (reading: Reading, signal: ReadSignal): Promise<bigint | undefined> => {
-  const toldMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
-  if (toldMs === undefined) return newestStored(reading, signal);
-  return toldMs < sinceMs(reading) ? undefined : BigInt(toldMs) * 1_000_000n;
+  const watermarkMs = await reading.columns.landedUpTo(definitions[signal].newest.table);
+  if (watermarkMs === undefined) return newestStored(reading, signal);
+  return watermarkMs < sinceMs(reading) ? undefined : BigInt(watermarkMs) * 1_000_000n;
 };
 
 const sinceMs = ({ nowMs }: Reading): number => Math.trunc(nowMs) - minutes * 60_000;

@@ -25,7 +25,7 @@ class Reader {
   }
 
   /** What matches at this place. The expression is sticky: another one would be tried at each place that follows. */
-  take(pattern: RegExp): string | undefined {
+  consume(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const [found] = pattern.exec(this.#text) ?? [];
     this.at += found?.length ?? 0;
@@ -34,15 +34,15 @@ class Reader {
 
   /** A name as it is up to `end`, or any in quotes. */
   name(end: RegExp): string {
-    this.take(/\s*/y);
+    this.consume(/\s*/y);
     const begin = this.at;
-    if (this.take(/"/y) !== undefined) {
-      const inside = this.take(/(?:[^"\\]|\\[\s\S])*/y) ?? '';
-      if (this.take(/"/y) === undefined) throw this.error('expected a closing quote for this one', begin);
-      this.take(/\s*/y);
+    if (this.consume(/"/y) !== undefined) {
+      const inside = this.consume(/(?:[^"\\]|\\[\s\S])*/y) ?? '';
+      if (this.consume(/"/y) === undefined) throw this.error('expected a closing quote for this one', begin);
+      this.consume(/\s*/y);
       return inside.replace(/\\(["\\])/g, '$1');
     }
-    const name = (this.take(end) ?? '').trimEnd();
+    const name = (this.consume(end) ?? '').trimEnd();
     if (name === '') throw this.error('expected a name', begin);
     return name;
   }
@@ -51,7 +51,7 @@ class Reader {
   list<Item>(item: () => Item): Item[] {
     const items = [item()];
     while (!this.isDone) {
-      if (this.take(/,/y) === undefined) throw this.error('expected a comma or the end');
+      if (this.consume(/,/y) === undefined) throw this.error('expected a comma or the end');
       items.push(item());
     }
     return items;
@@ -79,9 +79,9 @@ export const parseMeasures = (path: string, text: string): Measure[] => {
 };
 
 const measureIn = (reader: Reader): Measure => {
-  reader.take(/\s*/y);
+  reader.consume(/\s*/y);
   const begin = reader.at;
-  const name = reader.take(/[A-Za-z]+[\d.]*/y) ?? '';
+  const name = reader.consume(/[A-Za-z]+[\d.]*/y) ?? '';
   const percentile = percentileOf(name);
   if (percentile === undefined && !functions.includes(name as Function))
     throw reader.error(`expected one of ${functions.join(', ')} or a percentile such as p95`, begin);
@@ -100,29 +100,29 @@ const measureIn = (reader: Reader): Measure => {
 /** The field in parentheses, which all but `count` and `rate` have. */
 const fieldIn = (reader: Reader, name: string, begin: number): string | undefined => {
   const counts = name === 'count' || name === 'rate';
-  const hasField = reader.take(/\s*\(/y) !== undefined && reader.take(/\s*\)/y) === undefined;
+  const hasField = reader.consume(/\s*\(/y) !== undefined && reader.consume(/\s*\)/y) === undefined;
   if (!hasField) {
     if (counts) return undefined;
     throw reader.error(`expected a field, as in ${name}(duration)`);
   }
   const field = reader.name(/[^,()"]+/y);
   if (counts) throw reader.error(`expected ${name} without a field: distinct(${field}) counts values`, begin);
-  if (reader.take(/\s*\)/y) === undefined) throw reader.error('expected a closing parenthesis');
+  if (reader.consume(/\s*\)/y) === undefined) throw reader.error('expected a closing parenthesis');
   return field;
 };
 
 /** A search behind `where`, in quotes: what is measured are only the records that match it, too. */
 const searchIn = (reader: Reader): string | undefined => {
-  if (reader.take(/\s+where\b\s*/y) === undefined) return undefined;
-  const search = reader.take(/"(?:[^"\\]|\\[\s\S])*"/y);
+  if (reader.consume(/\s+where\b\s*/y) === undefined) return undefined;
+  const search = reader.consume(/"(?:[^"\\]|\\[\s\S])*"/y);
   if (search === undefined) throw reader.error('expected a search in quotes behind "where"');
   return search.slice(1, -1).replace(/\\(["\\])/g, '$1');
 };
 
 const aliasIn = (reader: Reader): string | undefined => {
-  const isNamed = reader.take(/\s+as\b\s*/y) !== undefined;
-  const name = isNamed ? reader.take(/[A-Za-z_]\w{0,63}/y) : undefined;
+  const isNamed = reader.consume(/\s+as\b\s*/y) !== undefined;
+  const name = isNamed ? reader.consume(/[A-Za-z_]\w{0,63}/y) : undefined;
   if (isNamed && name === undefined) throw reader.error('expected a name of letters, digits and _ behind "as"');
-  reader.take(/\s*/y);
+  reader.consume(/\s*/y);
   return name;
 };

@@ -1,9 +1,9 @@
 /** Asks a query for a window that ends before its end, as a whole or by steps: what alert rules compare, and what objectives count. */
-import type { Answer, Asked } from './answer.ts';
+import type { Answer, QueryContext } from './answer.ts';
 import { runFormula } from './formula/formula.ts';
 import type { Query } from './query.ts';
 
-export interface AskedWindow {
+export interface QueryWindow {
   readonly fromMs: number;
   /** Not in it. */
   readonly toMs: number;
@@ -14,7 +14,7 @@ export interface AskedWindow {
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /** The question of a window to a query that is no formula. PromQL is evaluated at instants: at the end of the window, or of each step. */
-export const askedOver = (query: Query, { fromMs, toMs, stepMs }: AskedWindow): Asked => {
+export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
   const bySteps = { stepMs, stepsFrom: 'range' } as const;
   if (query.kind === 'promql') return { range: { from: ns(fromMs + (stepMs ?? 0)), to: ns(toMs) }, ...bySteps };
   return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...bySteps, isNewestWithin: true };
@@ -26,11 +26,11 @@ export const askedOver = (query: Query, { fromMs, toMs, stepMs }: AskedWindow): 
  */
 export const answerOver = async (
   query: Query,
-  window: AskedWindow,
-  ask: (query: Query, asked: Asked) => Promise<Answer>,
+  window: QueryWindow,
+  runPart: (query: Query, context: QueryContext) => Promise<Answer>,
 ): Promise<Answer> => {
-  if (query.kind === 'formula') return runFormula(query, (part) => answerOver(part, window, ask));
-  const answer = await ask(query, askedOver(query, window));
+  if (query.kind === 'formula') return runFormula(query, (part) => answerOver(part, window, runPart));
+  const answer = await runPart(query, buildWindowContext(query, window));
   const { stepMs } = window;
   if (query.kind !== 'promql' || stepMs === undefined) return answer;
   return {

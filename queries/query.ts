@@ -121,13 +121,13 @@ export const SloQuery = z
       ),
   })
   .superRefine(({ figure, windows = [] }, context) => {
-    const most = figure === 'burn-rate' ? 2 : figure === 'budget-left' ? 0 : 1;
+    const maxWindows = figure === 'burn-rate' ? 2 : figure === 'budget-left' ? 0 : 1;
     if (figure === 'burn-rate' && windows.length === 0)
       context.addIssue({ code: 'custom', path: ['windows'], message: 'is required for burn-rate' });
-    if (windows.length > most)
+    if (windows.length > maxWindows)
       context.addIssue({
         ...{ code: 'custom', path: ['windows'] },
-        message: most === 0 ? `must be left out for ${figure}` : `must be one for ${figure}`,
+        message: maxWindows === 0 ? `must be left out for ${figure}` : `must be one for ${figure}`,
       });
   });
 
@@ -151,14 +151,14 @@ const measuring = z
   .describe('Figures by step: each group of its answer is a series');
 
 /** A duration within limits. */
-const durationFrom = (least: string, most: string) =>
+const durationFrom = (min: string, max: string) =>
   z
     .string()
     .max(32)
     .refine((text) => {
       const ns = parseDuration(text);
-      return ns !== undefined && ns >= (parseDuration(least) ?? 0n) && ns <= (parseDuration(most) ?? 0n);
-    }, `must be a duration from ${least} to ${most}, such as 5m, 1h or 4d`);
+      return ns !== undefined && ns >= (parseDuration(min) ?? 0n) && ns <= (parseDuration(max) ?? 0n);
+    }, `must be a duration from ${min} to ${max}, such as 5m, 1h or 4d`);
 
 export const anomalyDirections = ['both', 'above', 'below'] as const;
 

@@ -28,7 +28,7 @@ const toleranceNs = 60_000_000_000n;
 const hour = 3_600_000_000_000n;
 
 /** Days that a plan keeps of it. */
-export const keptDays = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
+export const retentionDaysOf = ({ retentionDays }: Reader['plan'], signal: ReadSignal): number =>
   signals[signal].keptDays(retentionDays);
 
 /** The range that a request asks for, within what the caller's plan keeps of the signal. */
@@ -45,7 +45,7 @@ export const rangeOf = (
 };
 
 /** The range that a request asks for; `run` holds it against the plan, signal by signal. */
-export const askedRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
+export const parseRange = ({ from, to }: { from: string; to: string }, nowMs: number): Range => {
   const range = { from: pointOf('from', from, nowMs), to: pointOf('to', to, nowMs) };
   if (range.from > range.to) throw invalid('from', 'is after to');
   return range;
@@ -64,7 +64,7 @@ const pointOf = (path: string, text: string, nowMs: number): bigint => {
 };
 
 /** Who reads which signal, and when. What was listed, so that a cursor or an id of it is at hand, can be read for an hour more. */
-interface Asked {
+interface ReadContext {
   readonly caller: Reader;
   readonly signal: ReadSignal;
   readonly nowMs: number;
@@ -72,19 +72,22 @@ interface Asked {
 }
 
 /** Throws `RETENTION_EXCEEDED` when the range begins before what the plan keeps, `UPGRADE_REQUIRED` when it does not include the signal. */
-export const refuseBeyondRetention = ({ from }: Range, { caller, signal, nowMs, wasListed = false }: Asked): void => {
+export const refuseBeyondRetention = (
+  { from }: Range,
+  { caller, signal, nowMs, wasListed = false }: ReadContext,
+): void => {
   requireEntitlement(caller, signals[signal].entitlement);
-  const days = keptDays(caller.plan, signal);
-  const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
-  if (from >= kept - toleranceNs - (wasListed ? hour : 0n)) return;
+  const days = retentionDaysOf(caller.plan, signal);
+  const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(days) * 24n * hour;
+  if (from >= retainedFrom - toleranceNs - (wasListed ? hour : 0n)) return;
   throw new QueryError(
     'RETENTION_EXCEEDED',
-    `the plan ${caller.plan.name} keeps ${signal} for ${days} days: nothing before ${formatTime(kept)} can be read`,
+    `the plan ${caller.plan.name} keeps ${signal} for ${days} days: nothing before ${formatTime(retainedFrom)} can be read`,
   );
 };
 
 /** Why a range of a signal cannot be read, for people; undefined where it can. For answers over several signals. */
-export const whyUnreadable = (range: Range, options: Asked): string | undefined => {
+export const findRangeProblem = (range: Range, options: ReadContext): string | undefined => {
   try {
     refuseBeyondRetention(range, options);
     return undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../schemas/ports/columns.ts';
 import { Attributes, attributesOf } from './attributes.ts';
-import { KeptRows } from './kept-rows.ts';
+import { RowCache } from './row-cache.ts';
 
 interface Row {
   readonly id: string;
@@ -37,24 +37,24 @@ export const resourceFieldsOf = ({ attributes, droppedAttributes, schemaUrl }: R
 const nothing: Resource = { attributes: Object.freeze({}), droppedAttributes: 0, schemaUrl: '' };
 
 /** Resources that were read lately: an id is a hash of the attributes, so that what it names never changes. */
-const known = new KeptRows<Resource>(10_000);
+const known = new RowCache<Resource>(10_000);
 
 /** The resources that a page names, by resource id. */
 export const resourcesOf = async (
   columns: TenantColumns,
   resourceIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, Resource>> => {
-  const kept = known.of(columns);
+  const cache = known.of(columns);
   const found = new Map<string, Resource>();
   const missing: string[] = [];
   for (const id of new Set(resourceIds)) {
-    const resource = kept.get(id);
+    const resource = cache.get(id);
     if (resource !== undefined) found.set(id, resource);
     // Ids come from our own rows; they are digits, and stand in the text so that the key's index serves.
     else if (/^\d{1,20}$/.test(id) && id !== '0') missing.push(id);
   }
   for (const [id, resource] of await readResources(columns, missing)) {
-    kept.set(id, resource);
+    cache.set(id, resource);
     found.set(id, resource);
   }
   return found;

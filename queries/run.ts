@@ -2,12 +2,12 @@
 import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { runAggregate } from './aggregate/aggregate.ts';
-import { runAnomaly } from './anomalies/asked.ts';
-import type { Answer, Asked } from './answer.ts';
-import { runCheck } from './checks/asked.ts';
-import type { AskPart } from './complete-steps.ts';
+import { runAnomaly } from './anomalies/run-anomaly.ts';
+import type { Answer, QueryContext } from './answer.ts';
+import { runCheck } from './checks/run-check.ts';
+import type { RunPart } from './complete-steps.ts';
 import { invalid } from './errors.ts';
-import { runForecast } from './forecast/asked.ts';
+import { runForecast } from './forecast/run-forecast.ts';
 import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
 import { hintOfAnswer } from './hints/answers.ts';
@@ -19,16 +19,16 @@ import { Query } from './query.ts';
 import { refuseBeyondRetention } from './range.ts';
 import type { Result } from './result.ts';
 import { runRows } from './rows/rows.ts';
-import { runSlo } from './slos/asked.ts';
+import { runSlo } from './slos/run-slo.ts';
 import { formatTime } from './time.ts';
 
-export interface RunOptions extends Asked {
+export interface RunOptions extends QueryContext {
   /** Ends the query, in the engine too. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A query as callers write it: what has a default may be left out. */
-export type AskedQuery = z.input<typeof Query>;
+export type QueryRequest = z.input<typeof Query>;
 
 /**
  * Runs a query over a range: series with a step, a table without one. Throws a `QueryError` for a query that is invalid or that the
@@ -36,11 +36,11 @@ export type AskedQuery = z.input<typeof Query>;
  * What goes beyond the limits of the engine is refused, because a figure over part of the records would be a wrong figure.
  */
 export const run = async (
-  asked: AskedQuery,
+  request: QueryRequest,
   reading: QueryReading,
   { signal, ...options }: RunOptions,
 ): Promise<Result> => {
-  const query = queryOf(asked);
+  const query = queryOf(request);
   if (options.range.from > options.range.to) throw invalid('from', 'is after to');
   for (const each of signalsOf(query))
     refuseBeyondRetention(options.range, { caller: reading, signal: each, nowMs: reading.nowMs });
@@ -74,20 +74,24 @@ export const run = async (
 /**
  * As `run`, without saying what it cost and how fresh it is: for what is asked again and again, such as rules.
  */
-export const answerOnly = (query: Query, reading: QueryReading, { signal, ...asked }: RunOptions): Promise<Answer> => {
+export const answerOnly = (
+  query: Query,
+  reading: QueryReading,
+  { signal, ...context }: RunOptions,
+): Promise<Answer> => {
   for (const each of signalsOf(query))
-    refuseBeyondRetention(asked.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-  const columns = signal === undefined ? reading.columns : heeding(reading.columns, signal);
-  return answerTo(query, { ...reading, columns }, { ...asked, signal });
+    refuseBeyondRetention(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
+  const columns = signal === undefined ? reading.columns : withSignal(reading.columns, signal);
+  return answerTo(query, { ...reading, columns }, { ...context, signal });
 };
 
 /** Columns whose statements end with the signal, and tell what each read. */
-export const heeding = (
+export const withSignal = (
   columns: TenantColumns,
   signal: AbortSignal,
   onCost?: (cost: RowsAndBytes) => void,
 ): TenantColumns => {
-  const heard = (limits: QueryLimits | undefined): QueryLimits => ({
+  const extendLimits = (limits: QueryLimits | undefined): QueryLimits => ({
     signal,
     ...limits,
     ...(onCost && {
@@ -99,43 +103,43 @@ export const heeding = (
   });
   return {
     ...columns,
-    query: (sql, parameters, limits) => columns.query(sql, parameters, heard(limits)),
-    native: (sql, parameters, limits) => columns.native(sql, parameters, heard(limits)),
+    query: (sql, parameters, limits) => columns.query(sql, parameters, extendLimits(limits)),
+    native: (sql, parameters, limits) => columns.native(sql, parameters, extendLimits(limits)),
   };
 };
 
 const answerTo = async (
   query: Query,
   reading: QueryReading,
-  asked: Asked & Pick<RunOptions, 'signal'>,
+  context: QueryContext & Pick<RunOptions, 'signal'>,
 ): Promise<Answer> => {
   switch (query.kind) {
     case 'rows':
-      return runRows(query, reading, asked);
+      return runRows(query, reading, context);
     case 'aggregate':
-      return runAggregate(query, reading, asked);
+      return runAggregate(query, reading, context);
     case 'metric':
-      return runMetric(query, reading, asked);
+      return runMetric(query, reading, context);
     case 'slo':
-      return runSlo(query, reading, asked);
+      return runSlo(query, reading, context);
     case 'check':
-      return runCheck(query, reading, asked);
+      return runCheck(query, reading, context);
     case 'formula':
-      return runFormula(query, (part) => answerTo(part, reading, asked));
+      return runFormula(query, (part) => answerTo(part, reading, context));
     case 'anomaly':
-      return runAnomaly(query, reading, asked, partly(reading, asked));
+      return runAnomaly(query, reading, context, partly(reading, context));
     case 'forecast':
-      return runForecast(query, reading, asked, partly(reading, asked));
+      return runForecast(query, reading, context, partly(reading, context));
     default:
-      return runPromql(query, reading, asked);
+      return runPromql(query, reading, context);
   }
 };
 
 /** Asks what stands in another query, over a range of its own. */
 const partly =
-  (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): AskPart =>
-  (part, asked) =>
-    answerTo(part, reading, { ...asked, signal });
+  (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): RunPart =>
+  (part, context) =>
+    answerTo(part, reading, { ...context, signal });
 
 /** What to tell of an answer that lacks what was asked for. */
 export const hintTo = async (
@@ -149,8 +153,8 @@ export const hintTo = async (
 };
 
 /** The query with its defaults. Throws `VALIDATION_FAILED` about the first thing that is wrong with it. */
-export const queryOf = (asked: unknown): Query => {
-  const parsed = Query.safeParse(asked);
+export const queryOf = (input: unknown): Query => {
+  const parsed = Query.safeParse(input);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalid(['query', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not a query');
@@ -164,7 +168,7 @@ export interface RowsAndBytes {
 
 /** Columns that add up what their statements read, and end them with the signal. */
 export const countingColumns = (columns: TenantColumns, total: RowsAndBytes, signal: AbortSignal): TenantColumns =>
-  heeding(columns, signal, (cost) => {
+  withSignal(columns, signal, (cost) => {
     total.rowsRead += cost.rowsRead;
     total.bytesRead += cost.bytesRead;
   });

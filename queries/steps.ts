@@ -8,7 +8,7 @@ import type { Range } from './range.ts';
 import { parseDuration } from './time.ts';
 
 /** More points than a screen has columns several times over; as many as Prometheus answers. */
-export const mostSteps = 11_000;
+export const maxSteps = 11_000;
 const msNs = 1_000_000n;
 
 /** The parameter by which series are asked for in steps. */
@@ -24,27 +24,32 @@ export const stepParameter = {
 const roundSteps = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800,
 ].map((seconds) => seconds * 1000);
-const usualSteps = 150;
+const defaultSteps = 150;
 
 /** The step that is asked for, or a round one for the range; milliseconds, a multiple of `leastMs`. */
-export const stepOf = (text: string | undefined, range: Range, { leastMs = 1 }: { leastMs?: number } = {}): number => {
+export const stepOf = (
+  text: string | undefined,
+  range: Range,
+  { minMs: minStepMs = 1 }: { minMs?: number } = {},
+): number => {
   if (text === undefined) {
-    const most = (secondsIn(range) * 1000) / usualSteps;
+    const targetMs = (secondsIn(range) * 1000) / defaultSteps;
     return (
-      roundSteps.find((step) => step >= most && step % leastMs === 0) ?? Math.ceil(most / 604_800_000) * 604_800_000
+      roundSteps.find((step) => step >= targetMs && step % minStepMs === 0) ??
+      Math.ceil(targetMs / 604_800_000) * 604_800_000
     );
   }
   const ns = parseDuration(text);
   if (ns === undefined || ns < msNs) throw invalid('step', 'must be a duration such as 30s, 5m or 1h');
   const step = Number(ns / msNs);
-  if (step % leastMs !== 0) throw invalid('step', `must be a multiple of ${leastMs / 1000} seconds here`);
+  if (step % minStepMs !== 0) throw invalid('step', `must be a multiple of ${minStepMs / 1000} seconds here`);
   return step;
 };
 
 /** A round step that gives a range at most so many steps, and two at least. */
-export const stepForPoints = (range: Range, most: number): number => {
-  const least = (secondsIn(range) * 1000) / Math.max(1, most - 1);
-  return roundSteps.find((step) => step >= least) ?? Math.ceil(least / 604_800_000) * 604_800_000;
+export const stepForPoints = (range: Range, maxPoints: number): number => {
+  const shortestMs = (secondsIn(range) * 1000) / Math.max(1, maxPoints - 1);
+  return roundSteps.find((step) => step >= shortestMs) ?? Math.ceil(shortestMs / 604_800_000) * 604_800_000;
 };
 
 export interface Steps {
@@ -71,8 +76,8 @@ export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' =
   const floor = (point: bigint): bigint => point - ((((point - since) % stepNs) + stepNs) % stepNs);
   const beginNs = floor(range.from);
   const count = Number((floor(range.to) - beginNs) / stepNs) + 1;
-  if (count > mostSteps)
-    throw invalid('step', `gives ${count} steps in this range, at most ${mostSteps} are answered: take a larger one`);
+  if (count > maxSteps)
+    throw invalid('step', `gives ${count} steps in this range, at most ${maxSteps} are answered: take a larger one`);
   const covered = (index: number): bigint => {
     const begin = beginNs + BigInt(index) * stepNs;
     const first = begin < range.from ? range.from : begin;

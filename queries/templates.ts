@@ -1,5 +1,5 @@
 /** Queries that come with the platform: to be run as they are, or saved and changed. */
-import type { AskedQuery } from './run.ts';
+import type { QueryRequest } from './run.ts';
 
 export interface QueryTemplate {
   readonly id: string;
@@ -8,7 +8,7 @@ export interface QueryTemplate {
   readonly tags: readonly string[];
   /** The step that suits it; without one it is a table. */
   readonly step?: string;
-  readonly query: AskedQuery;
+  readonly query: QueryRequest;
 }
 
 const count = { function: 'count' } as const;
@@ -16,12 +16,12 @@ const failed = { function: 'count', search: 'status:error', as: 'failed' } as co
 const percentile = (value: number) => ({ function: 'percentile', field: 'duration', percentile: value }) as const;
 const latency = [percentile(50), percentile(95), percentile(99)];
 /** Work that a service was asked for, and not what it asked of others. */
-const asked = 'kind:server OR kind:consumer';
+const entrySpanSearch = 'kind:server OR kind:consumer';
 
-const rateOf = (metric: string, groupBy: readonly string[]): AskedQuery => ({
+const rateOf = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   ...{ kind: 'metric', metric, overTime: 'rate', groupBy: [...groupBy] },
 });
-const averageOf = (metric: string, groupBy: readonly string[]): AskedQuery => ({
+const averageOf = (metric: string, groupBy: readonly string[]): QueryRequest => ({
   ...{ kind: 'metric', metric, overTime: 'avg', across: 'avg', groupBy: [...groupBy] },
 });
 
@@ -83,7 +83,7 @@ export const templates: readonly QueryTemplate[] = [
     ...{ id: 'requests-by-service', name: 'Requests, errors and latency by service', tags: ['traces', 'services'] },
     description: 'The work of each service: requests a second, how many failed, and percentiles of their durations',
     query: {
-      ...{ kind: 'aggregate', signal: 'traces', search: asked },
+      ...{ kind: 'aggregate', signal: 'traces', search: entrySpanSearch },
       ...{ measures: [{ function: 'rate' }, failed, ...latency], groupBy: ['service'] },
     },
   },
@@ -93,21 +93,27 @@ export const templates: readonly QueryTemplate[] = [
     query: {
       ...{ kind: 'formula', expression: '100 * failed / all' },
       queries: {
-        failed: { kind: 'aggregate', signal: 'traces', search: asked, measures: [failed], groupBy: ['service'] },
-        all: { kind: 'aggregate', signal: 'traces', search: asked, measures: [count], groupBy: ['service'] },
+        failed: {
+          kind: 'aggregate',
+          signal: 'traces',
+          search: entrySpanSearch,
+          measures: [failed],
+          groupBy: ['service'],
+        },
+        all: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: [count], groupBy: ['service'] },
       },
     },
   },
   {
     ...{ id: 'latency-over-time', name: 'Latency of requests over time', tags: ['traces', 'latency'], step: '1m' },
     description: 'Percentiles of the durations of requests, all services together',
-    query: { kind: 'aggregate', signal: 'traces', search: asked, measures: latency },
+    query: { kind: 'aggregate', signal: 'traces', search: entrySpanSearch, measures: latency },
   },
   {
     ...{ id: 'slowest-operations', name: 'Slowest operations', tags: ['traces', 'latency'] },
     description: 'Operations by the 95th percentile of their durations',
     query: {
-      ...{ kind: 'aggregate', signal: 'traces', search: asked, groupBy: ['service', 'name'], limit: 50 },
+      ...{ kind: 'aggregate', signal: 'traces', search: entrySpanSearch, groupBy: ['service', 'name'], limit: 50 },
       measures: [percentile(95), count],
     },
   },
@@ -155,7 +161,7 @@ export const templates: readonly QueryTemplate[] = [
     ...{ id: 'versions-in-use', name: 'Versions in use', tags: ['traces', 'deployments'] },
     description: 'Requests and failures of each version of a service',
     query: {
-      ...{ kind: 'aggregate', signal: 'traces', search: asked },
+      ...{ kind: 'aggregate', signal: 'traces', search: entrySpanSearch },
       ...{ measures: [count, failed], groupBy: ['service', 'resource.service.version'] },
     },
   },

@@ -80,7 +80,5 @@ export const timeText = (ms: number, format = '', zone = 'UTC'): string => {
   if (format === 'seconds') return String(Math.trunc(ms / 1000));
   const { local, offsetMinutes } = zone === 'UTC' ? { local: new Date(ms), offsetMinutes: 0 } : inZone(ms, zone);
   const parts = partsOf(ms, local, offsetMinutes);
-  return format.replaceAll(part, (letters) =>
-    letters.startsWith('[') ? letters.slice(1, -1) : (parts[letters] ?? letters),
-  );
+  return format.replaceAll(part, (token) => (token.startsWith('[') ? token.slice(1, -1) : (parts[token] ?? token)));
 };

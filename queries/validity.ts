@@ -5,7 +5,7 @@ import { type Reference, referenceOf } from '../schemas/fields.ts';
 import { anyRow } from '../schemas/tables/any-row.ts';
 import { figuresOf } from './aggregate/measures.ts';
 import { invalid, QueryError } from './errors.ts';
-import { forecastProblem } from './forecast/asked.ts';
+import { forecastProblem } from './forecast/run-forecast.ts';
 import { namesIn, parseFormula } from './formula/parse.ts';
 import type { Query } from './query.ts';
 import type { Reading } from './reading.ts';
@@ -61,7 +61,7 @@ const inSearch = (search: Search, signal: QuerySignal, path: string): Named[] =>
 };
 
 /** Gathers what queries name, and what is wrong with them by themselves. */
-class Looking {
+class QueryInspector {
   readonly named: Named[] = [];
   readonly problems: Problem[] = [];
 
@@ -144,7 +144,7 @@ class Looking {
 
 /** What is wrong with a query by itself, whatever has landed. */
 export const ownProblemsOf = (query: Query, path?: string): readonly Problem[] =>
-  new Looking().query(query, path).problems;
+  new QueryInspector().query(query, path).problems;
 
 /** What has landed of all that was asked after: `topic kind key`, and metrics. `null` where nothing at all has. */
 interface Landed {
@@ -205,12 +205,12 @@ const findingOf = (named: Named, landed: Landed): Finding => {
 
 /** The validity of several queries, in their order, by what has landed as long as it is kept. */
 export const validitiesOf = async (queries: readonly Query[], reading: Reading): Promise<Validity[]> => {
-  const looked = queries.map((query) => new Looking().query(query));
+  const inspected = queries.map((query) => new QueryInspector().query(query));
   const landed = await landedOf(
     reading,
-    looked.flatMap(({ named }) => named),
+    inspected.flatMap(({ named }) => named),
   );
-  return looked.map(({ named, problems: own }) => {
+  return inspected.map(({ named, problems: own }) => {
     const findings = named.map((each) => findingOf(each, landed));
     const problems = [
       ...own,

@@ -58,8 +58,8 @@ export class ValueReader {
   each(name: string): Value {
     const reference = referenceOf(signals[this.#signal].fields, name) as Reference;
     if (reference.kind !== 'field') return this.value(name);
-    const { elements, areOneThing } = reference.field;
-    if (elements === undefined || areOneThing === true) return this.value(name);
+    const { elements, areOneThing: isSingleValue } = reference.field;
+    if (elements === undefined || isSingleValue === true) return this.value(name);
     return this.#field(reference, {
       ...reference.field,
       expression: `arrayJoin(if(empty(${elements}), [''], arrayMap(each -> toString(each), ${elements})))`,
@@ -126,13 +126,13 @@ export class ValueReader {
     return known;
   }
 
-  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. Of `mostRecords` at most, where that is given. */
-  from(condition: string, mostRecords?: number): string {
+  /** What goes behind FROM: records of the tenant within `{from:Int64}` and `{to:Int64}` that satisfy a condition, with every value asked for so far. Of `maxRecords` at most, where that is given. */
+  from(condition: string, maxRecords?: number): string {
     const { table, from = table } = recordsOf(this.#signal);
     const own = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     const columns = this.#resourceKeys.size === 0 ? own : [...own, 'resource_id'];
     const records = `(SELECT ${columns.length === 0 ? '1 AS one' : columns.join(', ')} FROM ${from}
-      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition}${mostRecords === undefined ? '' : ` LIMIT ${mostRecords}`})`;
+      WHERE tenant_id = {tenant:String} AND ${withinRange(this.#signal)} AND ${condition}${maxRecords === undefined ? '' : ` LIMIT ${maxRecords}`})`;
     if (this.#resourceKeys.size === 0) return records;
     const keys = [...this.#resourceKeys].map(([key, names]) => ({ names, of: attributeExpressions(key) }));
     return `${records} AS records LEFT ANY JOIN (

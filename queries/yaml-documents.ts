@@ -29,8 +29,8 @@ const lineBreaksIn = (text: string, from: number, to: number): number => {
 };
 
 /** Of a text. */
-export const mostDocuments = 20_000;
-const mostSeparators = 5 * mostDocuments;
+export const maxDocuments = 20_000;
+const maxSeparators = 5 * maxDocuments;
 
 /**
  * Splits a text at its lines of three hyphens, so that what is wrong with one document leaves the others alone. What is
@@ -48,7 +48,7 @@ export const splitDocuments = (given: string): DocumentText[] => {
   let separators = 0;
   for (const { index } of text.matchAll(separator)) {
     separators++;
-    if (separators > mostSeparators || documents.length === mostDocuments) break;
+    if (separators > maxSeparators || documents.length === maxDocuments) break;
     end(Math.max(from, index - 1));
     const lineEnd = text.indexOf('\n', index);
     const next = lineEnd < 0 ? text.length : lineEnd + 1;

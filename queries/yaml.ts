@@ -13,10 +13,10 @@ import {
 } from 'yaml';
 
 /** Keys of one map. */
-const mostKeys = 5000;
-const mostAliases = 1000;
+const maxKeys = 5000;
+const maxAliases = 1000;
 /** Characters that aliases may repeat, with what is repeated in these: a few hundred could stand for a text without end. */
-const mostRepeated = 1_000_000;
+const maxRepeatedCharacters = 1_000_000;
 
 /** A text that is no YAML, or more than is read. The message says what is wrong, without the place. */
 export class YamlError extends Error {
@@ -53,7 +53,7 @@ const messageOf = ({ message }: Error): string =>
   message.startsWith('Maximum call stack') ? 'it is nested too deeply' : message;
 
 /** Throws `YamlError` at what a parser throws, such as texts that are nested deeper than the stack. */
-const told = <Result>(work: () => Result): Result => {
+const withYamlErrors = <Result>(work: () => Result): Result => {
   try {
     return work();
   } catch (error) {
@@ -70,7 +70,7 @@ const childrenOf = (node: Node): unknown[] => {
 type Refuse = (message: string, node: Node) => never;
 
 const checkKeys = (map: YAMLMap, refuse: Refuse): void => {
-  if (map.items.length > mostKeys) refuse(`a map has more than ${mostKeys} keys`, map);
+  if (map.items.length > maxKeys) refuse(`a map has more than ${maxKeys} keys`, map);
   const keys = new Set<unknown>();
   for (const { key } of map.items) {
     if (key === null) continue;
@@ -105,8 +105,9 @@ class Aliases {
     const one = { at: offsetOf(alias), length: target === undefined ? 0 : this.#lengthOf(target, alias) };
     this.#met.push(one);
     this.#length += one.length;
-    if (this.#met.length > mostAliases) this.#refuse(`there are more than ${mostAliases} aliases`, alias);
-    if (this.#length > mostRepeated) this.#refuse(`aliases repeat more than ${mostRepeated} characters`, alias);
+    if (this.#met.length > maxAliases) this.#refuse(`there are more than ${maxAliases} aliases`, alias);
+    if (this.#length > maxRepeatedCharacters)
+      this.#refuse(`aliases repeat more than ${maxRepeatedCharacters} characters`, alias);
   }
 
   /** How long it is, with what aliases within it repeat. */
@@ -157,7 +158,7 @@ const offsetAt = (contents: Node | null, path: readonly PropertyKey[], targetOf:
 export const readYaml = (text: string): YamlText => {
   const lines = new LineCounter();
   // The library holds each key of a map against all others: here they are counted first, and compared in one pass.
-  const document = told(() =>
+  const document = withYamlErrors(() =>
     parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false }),
   );
   const [error] = document.errors;
@@ -172,6 +173,6 @@ export const readYaml = (text: string): YamlText => {
     lineAt: (path) => line(offsetAt(document.contents, path, (alias) => alias.resolve(document))),
     target: (alias) => alias.resolve(document),
     // What aliases repeat was counted before: the library counts where it resolves them, which it does not.
-    value: () => told(() => document.toJS({ maxAliasCount: -1 })),
+    value: () => withYamlErrors(() => document.toJS({ maxAliasCount: -1 })),
   };
 };

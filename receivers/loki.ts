@@ -180,8 +180,8 @@ const escaped: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f',
 const unquoted = (quoted: string): string => {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith('`')) return inner;
-  return inner.replace(escapes, (_all, byte, short, long, octal, letter: string | undefined) => {
-    if (letter !== undefined) return escaped[letter] ?? letter;
+  return inner.replace(escapes, (_all, byte, short, long, octal, character: string | undefined) => {
+    if (character !== undefined) return escaped[character] ?? character;
     const code = octal === undefined ? Number.parseInt(byte ?? short ?? long, 16) : Number.parseInt(octal, 8);
     const isByte = byte !== undefined || octal !== undefined;
     return code > 0x10ffff || (isByte && code > 0x7f) ? '\ufffd' : String.fromCodePoint(code);

@@ -22,7 +22,7 @@ export const formatNamed = (name: string): BodyFormat => {
 };
 
 /** The format of a refused body. Dead letters of before formats had names say it by their origin and headers. */
-export const formatOfLetter = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
+export const formatOfDeadLetter = ({ format, origin, contentType, originalHeaders }: DeadLetterHeaders): BodyFormat => {
   if (format !== undefined) return formatNamed(format);
   if (origin === remoteWrite.name) return formatNamed(originalHeaders['format'] ?? 'remote-write-1');
   return formatNamed(contentType.startsWith('application/json') ? 'otlp-json' : 'otlp-protobuf');

@@ -24,10 +24,10 @@ const transferable = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   return [...buffers];
 };
 
-parentPort?.on('message', ({ format, parts, capBytes, ...said }: Job) => {
+parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
   const body = joined(parts);
   try {
-    const shape = { ...said, format: formatNamed(format) };
+    const shape = { ...options, format: formatNamed(format) };
     const prepared = prepare(shape, body, capBytes);
     const result: JobResult = { prepared, body };
     parentPort?.postMessage(result, transferable([body, ...prepared.pieces.map(({ bytes }) => bytes)]));

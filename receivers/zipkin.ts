@@ -116,7 +116,7 @@ type Attribute = OtlpMessage<'KeyValue'>;
 const nanoseconds = (microseconds: number): bigint => BigInt(microseconds) * 1000n;
 
 /** Takes a tag out, when it says what has a place of its own in OTLP. */
-const taken = (tags: Map<string, string>, ...names: readonly string[]): string | undefined => {
+const extractTag = (tags: Map<string, string>, ...names: readonly string[]): string | undefined => {
   let value: string | undefined;
   for (const name of names) {
     value ??= tags.get(name);
@@ -127,9 +127,9 @@ const taken = (tags: Map<string, string>, ...names: readonly string[]): string |
 
 /** An `error` tag of any value but `false` is a failure; its value is the message, unless it only says so. */
 const statusOf = (tags: Map<string, string>): OtlpMessage<'Status'> | undefined => {
-  const code = statusCodes.get(taken(tags, 'otel.status_code') ?? '');
-  const description = taken(tags, 'otel.status_description');
-  const error = taken(tags, 'error');
+  const code = statusCodes.get(extractTag(tags, 'otel.status_code') ?? '');
+  const description = extractTag(tags, 'otel.status_description');
+  const error = extractTag(tags, 'error');
   const failed = error !== undefined && error !== 'false';
   if (!failed && code === undefined) return undefined;
   const message = description ?? (failed && error !== 'true' ? error : '');
@@ -142,7 +142,7 @@ const ofResource = /^(?:service|telemetry|host|os|process|container|k8s|cloud|fa
 const resourceTags = ({ localEndpoint }: Partial<ZipkinSpan>, tags: Map<string, string>): [string, string][] => {
   const pairs = [...tags].filter(([name]) => ofResource.test(name));
   for (const [name] of pairs) tags.delete(name);
-  const source = taken(tags, 'otlp.service.name.source') ?? 'service.name';
+  const source = extractTag(tags, 'otlp.service.name.source') ?? 'service.name';
   const service = localEndpoint?.serviceName;
   return service ? [[source, service], ...pairs.filter(([name]) => name !== source)] : pairs;
 };
@@ -174,12 +174,12 @@ const writeSpan = (writer: WireWriter, span: Partial<ZipkinSpan>, tags: Map<stri
   const { traceId, id, parentId, name, timestamp = 0, duration = 0, annotations = [] } = span;
   // Older clients say that a root is its own parent.
   const parentSpanId = parentId !== undefined && id !== undefined && !parentId.equals(id) ? parentId : undefined;
-  const internal = taken(tags, 'span.kind') === 'internal' ? 1 : undefined;
+  const internal = extractTag(tags, 'span.kind') === 'internal' ? 1 : undefined;
   writeMessage(writer, 'Span', {
     traceId,
     spanId: id,
     parentSpanId,
-    traceState: taken(tags, 'w3c.tracestate'),
+    traceState: extractTag(tags, 'w3c.tracestate'),
     name,
     kind: span.kind ?? internal,
     startTimeUnixNano: nanoseconds(timestamp),
@@ -207,8 +207,8 @@ class Groups {
   add(span: Partial<ZipkinSpan>): void {
     const tags = span.tags ?? new Map<string, string>();
     const resource = resourceTags(span, tags);
-    const name = taken(tags, 'otel.scope.name', 'otel.library.name');
-    const version = taken(tags, 'otel.scope.version', 'otel.library.version');
+    const name = extractTag(tags, 'otel.scope.name', 'otel.library.name');
+    const version = extractTag(tags, 'otel.scope.version', 'otel.library.version');
     const key = JSON.stringify([resource, name, version]);
     let group = this.#groups.get(key);
     if (group === undefined) {

@@ -8,8 +8,8 @@ export const bind = async (server: Server, setting: string, address: string): Pr
   const port = Number(address.slice(colon + 1));
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void => {
-      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
-      reject(new Error(`cannot listen on ${address}: ${why}; set another address with OIQ_${setting}`, { cause }));
+      const reason = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      reject(new Error(`cannot listen on ${address}: ${reason}; set another address with OIQ_${setting}`, { cause }));
     };
     server.once('error', fail);
     server.listen({ host, port }, () => {

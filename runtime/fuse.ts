@@ -2,22 +2,22 @@
 export class Fuse {
   readonly #group: string;
   readonly #ratio: number;
-  readonly #least: number;
+  readonly #minMessages: number;
   #seen = 0;
   #dead = 0;
 
   /** Above `ratio` dead letters among the last messages (`least` of them at least), `check` throws. */
-  constructor(group: string, { ratio = 0.1, least = 20 } = {}) {
+  constructor(group: string, { ratio = 0.1, least: minMessages = 20 } = {}) {
     this.#group = group;
     this.#ratio = ratio;
-    this.#least = least;
+    this.#minMessages = minMessages;
   }
 
   /** Counts one batch, before anything of it is published. */
   check(messages: number, dead: number): void {
     const seen = this.#seen + messages;
     const bad = this.#dead + dead;
-    if (dead > 0 && seen >= this.#least && bad / seen > this.#ratio) {
+    if (dead > 0 && seen >= this.#minMessages && bad / seen > this.#ratio) {
       throw new Error(
         `${this.#group} could not process ${bad} of the last ${seen} messages and stopped rather than sending them all to the dead letter: fix the cause, then start it again`,
       );

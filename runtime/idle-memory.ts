@@ -1,14 +1,14 @@
 /** What a busy minute leaves in memory: V8 collects garbage while it allocates, so a thread that has become idle would keep it. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { every } from './every.ts';
-import { doing } from './work.ts';
+import { trackWork } from './current-work.ts';
+import { every } from './interval.ts';
 
 const checkMs = 15_000;
 /** A thread whose loop was busy for a smaller share of the time is idle. */
 const idleShare = 0.05;
 /** Less than this is not worth a collection, which takes about a millisecond for each megabyte that is in use. */
-const leastGrowth = 16 * 1024 * 1024;
+const minGrowthBytes = 16 * 1024 * 1024;
 
 const heldBytes = (): number => {
   const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
@@ -30,13 +30,13 @@ export interface Reused {
 const reused = new Set<WeakRef<Reused>>();
 
 /** Has this thread, once it is idle, let go of what is kept to be used again. It keeps nothing alive. */
-export const releaseWhenIdle = (kept: Reused): void => void reused.add(new WeakRef(kept));
+export const releaseWhenIdle = (holder: Reused): void => void reused.add(new WeakRef(holder));
 
 const release = (): void => {
   for (const each of reused) {
-    const kept = each.deref();
-    if (kept === undefined) reused.delete(each);
-    else kept.release();
+    const holder = each.deref();
+    if (holder === undefined) reused.delete(each);
+    else holder.release();
   }
 };
 
@@ -59,8 +59,8 @@ export const collectWhenIdle = (isIdle: () => boolean = idleLoop()): (() => void
   let before = 0;
   let collect: (() => void) | undefined;
   return every(checkMs, () => {
-    if (!isIdle() || heldBytes() - before < leastGrowth) return;
-    doing('collecting memory', () => {
+    if (!isIdle() || heldBytes() - before < minGrowthBytes) return;
+    trackWork('collecting memory', () => {
       release();
       collect ??= collector();
       collect();

@@ -3,9 +3,9 @@ import type { Clock } from '../schemas/ports/clock.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
-import { takeLease } from './leases.ts';
-import { atMost } from './within.ts';
-import { doing } from './work.ts';
+import { trackWork } from './current-work.ts';
+import { acquireLease } from './leases.ts';
+import { waitUpTo } from './timeout.ts';
 
 /** Timed work, declared once. It bears being run twice, and being cut short: the next run finishes what one left. */
 export interface Job<Ports> {
@@ -46,7 +46,7 @@ export interface JobsOptions {
 }
 
 const stoppingMs = 10_000;
-const usualFirstMs = 60_000;
+const defaultFirstMs = 60_000;
 /** Clocks of processes may differ by so much. */
 const clockSkewMs = 1000;
 
@@ -58,7 +58,7 @@ interface Alarm {
 }
 
 /** A timer holds 24.8 days at most, and a clock may be set forward: it is looked at again after an hour. */
-const longestTimerMs = 3_600_000;
+const maxTimerMs = 3_600_000;
 
 const openAlarm = (clock: Clock, ring: () => void): Alarm => {
   let timer: NodeJS.Timeout | undefined;
@@ -69,11 +69,11 @@ const openAlarm = (clock: Clock, ring: () => void): Alarm => {
     timer = setTimeout(
       () => {
         // What has waited for all of it rings, also where the clock was set back meanwhile.
-        if (leftMs > longestTimerMs && dueMs > clock.now()) return start();
+        if (leftMs > maxTimerMs && dueMs > clock.now()) return start();
         dueMs = Number.POSITIVE_INFINITY;
         ring();
       },
-      Math.min(leftMs, longestTimerMs),
+      Math.min(leftMs, maxTimerMs),
     );
     timer.unref();
   };
@@ -102,7 +102,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     const startedMs = clock.now();
     let succeeded = true;
     try {
-      await doing(`job ${name}`, () => run(ports, signal));
+      await trackWork(`job ${name}`, () => run(ports, signal));
       metrics.set('oiq_job_last_success_timestamp_seconds', clock.now() / 1_000, { job: name });
     } catch (error) {
       succeeded = false;
@@ -114,17 +114,17 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
   };
 
   /** Answers when it should be looked at again. */
-  const turn = async <Ports>(job: Job<Ports>, ports: Ports, early: boolean): Promise<number> => {
+  const runOnce = async <Ports>(job: Job<Ports>, ports: Ports, early: boolean): Promise<number> => {
     const nextMs = clock.now() + job.everyMs;
     if (job.scope === 'process') {
       await attempt(job, ports, stopping.signal);
       return nextMs;
     }
-    const taken = await takeLease(job.name, lease, { early, everyMs: job.everyMs + clockSkewMs });
-    if ('freeAtMs' in taken) return Math.min(nextMs, taken.freeAtMs);
-    const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, taken.lost]));
+    const acquired = await acquireLease(job.name, lease, { early, everyMs: job.everyMs + clockSkewMs });
+    if ('freeAtMs' in acquired) return Math.min(nextMs, acquired.freeAtMs);
+    const succeeded = await attempt(job, ports, AbortSignal.any([stopping.signal, acquired.lost]));
     // What was cut short by a stop is for another process, now.
-    await taken.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
+    await acquired.release(succeeded && !stopping.signal.aborted ? nextMs : 0);
     return nextMs;
   };
 
@@ -136,12 +136,12 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
       if (run === undefined && !ended) alarm.start();
     };
     const alarm = openAlarm(clock, () => {
-      const asked = early;
+      const isEarly = early;
       early = false;
-      run = turn(job, ports, asked)
+      run = runOnce(job, ports, isEarly)
         .catch((error: unknown) => {
           log.warn({ error, job: job.name }, 'the lease of a job could not be taken; it is tried again');
-          return clock.now() + Math.min(job.everyMs, usualFirstMs);
+          return clock.now() + Math.min(job.everyMs, defaultFirstMs);
         })
         .then((nextMs) => {
           run = undefined;
@@ -149,7 +149,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
           goOn();
         });
     });
-    alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, usualFirstMs)));
+    alarm.set(clock.now() + (job.firstMs ?? Math.min(job.everyMs, defaultFirstMs)));
     alarm.start();
     const running: RunningJob = {
       wake(atMs = clock.now()) {
@@ -171,7 +171,7 @@ export const openJobs = ({ leaseMs, ...runtime }: JobsOptions): Jobs => {
     start,
     async stop() {
       stopping.abort();
-      await atMost(stoppingMs, Promise.all(started.map((job) => job.stop())));
+      await waitUpTo(stoppingMs, Promise.all(started.map((job) => job.stop())));
     },
   };
 };

@@ -36,7 +36,7 @@ export interface LeaseOptions {
 }
 
 /** How the lease is asked for. */
-export interface Asking {
+export interface LeaseRequest {
   /** Also before `notBefore`. */
   readonly early?: boolean;
   /** How far ahead `notBefore` may lie (`savedDueMs`). Default any. */
@@ -48,10 +48,10 @@ export interface Asking {
  * that ask at once. Clocks of processes may differ, and a paused holder may go on for a moment after it lost the lease, so leased
  * work must bear being done twice.
  */
-export const takeLease = async (
+export const acquireLease = async (
   name: string,
   { documents, clock, holder, forMs = 30_000 }: LeaseOptions,
-  { early = false, everyMs = Number.POSITIVE_INFINITY }: Asking = {},
+  { early = false, everyMs = Number.POSITIVE_INFINITY }: LeaseRequest = {},
 ): Promise<Lease | NoLease> => {
   const stored = documents.of(platformTenant).collection(leases);
   const iso = (ms: number): string => new Date(ms).toISOString();

@@ -13,7 +13,7 @@ export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof S
 
 const smallest = 65_536;
 const largestShared = 64 * 1024 * 1024;
-const mostShared = 8;
+const maxSharedPieces = 8;
 
 /**
  * Memory that threads pass to each other and reuse: a fresh page costs more than the copy into it. Pieces are shared
@@ -29,12 +29,12 @@ export class Memory implements Reused {
   }
 
   /** At least `bytes`; contents are whatever was there. */
-  take(bytes: number): ArrayBufferLike {
+  allocate(bytes: number): ArrayBufferLike {
     if (bytes > largestShared) return new ArrayBuffer(bytes);
     const found = this.#free.findIndex(({ byteLength }) => byteLength >= bytes);
     if (found >= 0) return this.#free.splice(found, 1)[0] as SharedArrayBuffer;
     // One that is too small makes way.
-    if (this.#shared < mostShared) this.#shared++;
+    if (this.#shared < maxSharedPieces) this.#shared++;
     else if (this.#free.shift() === undefined) return new ArrayBuffer(bytes);
     let size = smallest;
     while (size < bytes) size *= 2;

@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { type Fence, openFence } from './fence.ts';
+import { type EgressPolicy, openEgressPolicy } from './egress-policy.ts';
 
 /** A request that was not made or whose answer was not taken. The message is for people. */
 export class OutboundError extends Error {
@@ -59,16 +59,16 @@ export const openOutbound = ({
   resolve = lookUp,
   nameServers,
 }: OutboundOptions = {}): Outbound => {
-  const fence = openFence({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
+  const egressPolicy = openEgressPolicy({ allowedNetworks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve });
   const lookup: LookupFunction = (hostname, options, done) =>
-    fence.lookup(hostname, options, (error, address, family) =>
+    egressPolicy.lookup(hostname, options, (error, address, family) =>
       error === null ? done(null, address, family) : done(refusedName(hostname), []),
     );
   const resolver = new Resolver({ timeout: Math.min(3000, timeoutMs), tries: 2 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return {
     async fetch(url, { method = 'GET', headers = {}, body, ...own } = {}) {
-      const target = targetOf(url, fence);
+      const target = targetOf(url, egressPolicy);
       const timeout = AbortSignal.timeout(own.timeoutMs ?? timeoutMs);
       const signal = own.signal === undefined ? timeout : AbortSignal.any([timeout, own.signal]);
       const answer = await new Promise<IncomingMessage>((answered, failed) => {
@@ -97,14 +97,14 @@ const refusedName = (host: string): OutboundError =>
     `${host} is not known, or is in a private network that OIQ_OUTBOUND_NETWORKS does not allow: look at the name and at its DNS record`,
   );
 
-const targetOf = (url: string, fence: Fence): URL => {
+const targetOf = (url: string, egressPolicy: EgressPolicy): URL => {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:')
     throw new OutboundError(`${target.protocol} addresses are not allowed`, { isRefusal: true });
   if (target.username !== '' || target.password !== '')
     throw new OutboundError('the address must not contain a user name', { isRefusal: true });
   try {
-    fence.require(target.hostname.replace(/^\[|\]$/g, ''));
+    egressPolicy.require(target.hostname.replace(/^\[|\]$/g, ''));
   } catch (error) {
     throw new OutboundError((error as Error).message, { isRefusal: true });
   }

@@ -21,7 +21,7 @@ export interface Packed {
 export const packedRecords = (records: readonly BusRecord[], memory: Memory, inPlace: boolean): Packed => {
   let bytes = 0;
   for (const { value } of records) if (!(inPlace && isShared(value))) bytes += value.length;
-  const copies = bytes === 0 ? [] : [memory.take(bytes)];
+  const copies = bytes === 0 ? [] : [memory.allocate(bytes)];
   const [copied = new ArrayBuffer(0)] = copies;
   const whole = new Uint8Array(copied);
   let at = 0;

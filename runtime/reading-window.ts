@@ -23,16 +23,16 @@ interface Holder {
 /** Bytes that all windows of a process hold together. They hold more only while that much is in use. */
 export class Budget {
   held = 0;
-  readonly most: number;
+  readonly maxBytes: number;
   readonly holders = new Set<Holder>();
 
-  constructor(most: number) {
-    this.most = most;
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
   }
 
   /** Where there is too much, what is needed last makes way, whichever window has it. */
-  keep(): void {
-    while (this.held > this.most) {
+  evict(): void {
+    while (this.held > this.maxBytes) {
       let found: Holder | undefined;
       let farthest = -1;
       for (const holder of this.holders) {
@@ -51,7 +51,7 @@ interface Held<Piece> {
 }
 
 /** Offsets that may lie between two pieces without a message: markers of transactions. */
-const mostGap = 16;
+const maxGap = 16;
 
 /**
  * Pieces of one partition. One that no reader comes to, piece by piece, is given back: a reader that is far behind reads for itself, those
@@ -103,7 +103,7 @@ export class ReadingWindow<Piece extends WindowPiece> {
   clean(): void {
     const distances = this.#distances();
     this.#give((index) => distances[index] === Number.POSITIVE_INFINITY);
-    this.#budget.keep();
+    this.#budget.evict();
   }
 
   get farthest(): number {
@@ -121,10 +121,10 @@ export class ReadingWindow<Piece extends WindowPiece> {
 
   /** Gives all pieces back, those in use as well. */
   lost(): void {
-    const gone = this.#held.splice(0).map(({ piece }) => piece);
-    for (const { bytes } of gone) this.#budget.held -= bytes;
+    const released = this.#held.splice(0).map(({ piece }) => piece);
+    for (const { bytes } of released) this.#budget.held -= bytes;
     this.#budget.holders.delete(this);
-    if (gone.length > 0) this.#giveBack(gone);
+    if (released.length > 0) this.#giveBack(released);
   }
 
   #isIdle(index: number): boolean {
@@ -138,9 +138,9 @@ export class ReadingWindow<Piece extends WindowPiece> {
     let end = Number.NEGATIVE_INFINITY;
     let distance = Number.POSITIVE_INFINITY;
     return this.#held.map(({ piece: { first, next, bytes } }) => {
-      if (first - end > mostGap) distance = Number.POSITIVE_INFINITY;
+      if (first - end > maxGap) distance = Number.POSITIVE_INFINITY;
       for (; at < positions.length && (positions[at] as number) < next; at++)
-        if ((positions[at] as number) >= first - mostGap) distance = 0;
+        if ((positions[at] as number) >= first - maxGap) distance = 0;
       const own = distance;
       distance += bytes;
       end = next;
@@ -150,15 +150,15 @@ export class ReadingWindow<Piece extends WindowPiece> {
 
   /** Gives back those that are not in use and of which this says so. */
   #give(isGiven: (index: number) => boolean): void {
-    const gone: Piece[] = [];
+    const released: Piece[] = [];
     this.#held = this.#held.filter(({ piece, users }, index) => {
       if (users > 0 || !isGiven(index)) return true;
-      gone.push(piece);
+      released.push(piece);
       this.#budget.held -= piece.bytes;
       return false;
     });
     if (this.#held.length === 0) this.#budget.holders.delete(this);
-    if (gone.length > 0) this.#giveBack(gone);
+    if (released.length > 0) this.#giveBack(released);
   }
 
   /** Index of the last piece that begins at the offset or before it; -1 without one. */

@@ -3,7 +3,7 @@
  * has the figures of this and of other places.
  */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Clock } from '../schemas/ports/clock.ts';
@@ -140,7 +140,7 @@ export const openStates = ({
       if (chunk === undefined) throw new DamagedStateError(key, `chunk ${index + 1} of ${count} is missing`);
       parts.push(bytesOf(chunk.bytes));
       // SQLite answers at once: chunk after chunk would keep everything else from running.
-      await nextTurn();
+      await yieldToEventLoop();
     }
     return Buffer.concat(parts);
   };
@@ -186,13 +186,13 @@ export const openStates = ({
       // A key that was removed begins above the numbers that it had.
       const number = expected === undefined ? Math.max(1, Math.floor(clock.now())) : expected + 1;
       const save = `${place(key, expected)}#${randomUUID()}`;
-      const kept =
+      const content =
         compressed.length <= fewBytes ? { bytes: textOf(compressed) } : { save, chunks: await write(save, compressed) };
       try {
-        await put(key, { number, size: bytes.length, ...kept }, before);
+        await put(key, { number, size: bytes.length, ...content }, before);
       } catch (cause) {
         if (!(cause instanceof ConflictError)) throw cause;
-        await discard(kept).catch(() => undefined);
+        await discard(content).catch(() => undefined);
         throw conflict(key, expected, cause);
       }
       // It is saved: what cannot be removed now is removed by the next save.

@@ -52,7 +52,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
     return this.#dead !== undefined;
   }
 
-  ask(request: (id: number) => unknown, moved: readonly TransferListItem[] = []): Promise<Reply> {
+  request(request: (id: number) => unknown, moved: readonly TransferListItem[] = []): Promise<Reply> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     const id = ++this.#lastId;
     return new Promise<Reply>((resolve, reject) => {
@@ -62,7 +62,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
   }
 
   /** Sends what needs no answer. */
-  tell(message: unknown, moved: readonly TransferListItem[] = []): void {
+  post(message: unknown, moved: readonly TransferListItem[] = []): void {
     this.#worker.postMessage(message, moved);
   }
 

@@ -7,8 +7,8 @@ export const anomalySigns = ['up', 'down', 'jumpUp', 'jumpDown', 'driftUp', 'dri
 export const detectorDirections = ['both', 'up', 'down'] as const;
 
 /** Series of one detector, and of all detectors of an organization. */
-export const mostSeries = 10_000;
-export const mostSeriesOfAll = 30_000;
+export const maxSeries = 10_000;
+export const maxSeriesTotal = 30_000;
 
 const value = z.number().nullable();
 const label = z.record(z.string().max(256), z.string().max(1024));
@@ -103,7 +103,7 @@ export const AnomalyChange = z.strictObject({
 export type AnomalyChange = z.output<typeof AnomalyChange>;
 
 /** How far a detector is. A later look replaces it. */
-export const AnomalyLook = z.strictObject({
+export const AnomalyEvaluation = z.strictObject({
   tenantId: z.string(),
   detectorId: z.string(),
   question: z.string(),
@@ -121,8 +121,8 @@ export const AnomalyLook = z.strictObject({
   open: z.int().nonnegative().describe('Anomalies that last'),
   error: z.string().max(4096),
 });
-export type AnomalyLook = z.output<typeof AnomalyLook>;
+export type AnomalyEvaluation = z.output<typeof AnomalyEvaluation>;
 
 /** Days that scores, and anomalies, are kept, whatever the plan keeps. */
-export const scoresKeptDays = 35;
-export const anomaliesKeptDays = 400;
+export const scoresRetentionDays = 35;
+export const anomaliesRetentionDays = 400;

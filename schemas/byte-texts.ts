@@ -13,7 +13,7 @@ interface Place {
 
 const runLength = 3;
 /** More steps would need more runs in the filter, and save little. */
-const mostStep = 8;
+const maxStep = 8;
 
 /** Five bits of each byte of a run. */
 const slotOf = (first: number, second: number, third: number): number =>
@@ -30,7 +30,7 @@ export class ByteTexts {
   /** Texts of three bytes or more; their numbers are those of their order. */
   constructor(texts: Iterable<string>) {
     const all = Array.from(texts, (text) => Buffer.from(text, 'utf8'));
-    this.#step = Math.min(mostStep, ...all.map(({ length }) => length - runLength + 1));
+    this.#step = Math.min(maxStep, ...all.map(({ length }) => length - runLength + 1));
     if (this.#step < 1) throw new TypeError('a text of fewer than three bytes cannot be looked for');
     for (const [id, bytes] of all.entries()) for (let at = 0; at < this.#step; at++) this.#post({ id, bytes, at });
   }
@@ -70,8 +70,8 @@ const compare = (
   found: (id: number) => void,
 ): void => {
   for (let index = 0; index < places.length; index++) {
-    const { id, bytes: wanted, at } = places[index] as Place;
+    const { id, bytes: textBytes, at } = places[index] as Place;
     const start = position - at;
-    if (start >= from && start + wanted.length <= to && isRun(bytes, start, wanted)) found(id);
+    if (start >= from && start + textBytes.length <= to && isRun(bytes, start, textBytes)) found(id);
   }
 };

@@ -69,15 +69,15 @@ const chunksOf = (part: Uint8Array): Uint8Array[] =>
 
 /** Cuts a payload, one part of it at least, into the messages of one dead letter. An empty one is one empty chunk. */
 export const deadLetterMessages = (
-  letter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
+  deadLetter: Omit<DeadLetterHeaders, 'chunk' | 'chunks'>,
   payload: readonly Uint8Array[],
 ): Message[] => {
   const values = payload.flatMap(chunksOf);
   return values.map((value, chunk) => ({
     topic: topics.deadLetter.name,
-    key: letter.tenantId,
+    key: deadLetter.tenantId,
     value,
-    headers: encodeDeadLetter({ ...letter, chunk, chunks: values.length }),
+    headers: encodeDeadLetter({ ...deadLetter, chunk, chunks: values.length }),
   }));
 };
 

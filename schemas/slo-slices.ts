@@ -25,10 +25,10 @@ export const SloObjective = z.strictObject({
 export type SloObjective = z.output<typeof SloObjective>;
 
 /** Slices are kept for so long, whatever the plan keeps: windows are up to 366 days, and reports compare two years. */
-export const slicesKeptDays = 800;
+export const slicesRetentionDays = 800;
 
 /** How many slices a message holds of one objective. */
-export const mostSlicesTold = 1500;
+export const maxSlicesPerMessage = 1500;
 
 /** Slices that one look measured, and how far the objective is measured since. A later look replaces a slice. */
 export const SloSlices = z.strictObject({
@@ -43,7 +43,7 @@ export const SloSlices = z.strictObject({
   objective: SloObjective.optional().describe('Absent in messages of former versions'),
   slices: z
     .array(z.tuple([z.int(), z.int().nonnegative(), z.int().nonnegative()]))
-    .max(mostSlicesTold)
+    .max(maxSlicesPerMessage)
     .describe('Begin, good and total'),
 });
 export type SloSlices = z.output<typeof SloSlices>;

@@ -121,8 +121,8 @@ export const SyntheticVerdict = z.strictObject({
 export type SyntheticVerdict = z.output<typeof SyntheticVerdict>;
 
 /** A verdict that stays the same is told again after so long, so that what holds is found near the end of any range. */
-export const verdictToldMs = 20 * 60_000;
+export const verdictIntervalMs = 20 * 60_000;
 
 /** States are kept for so long, whatever the plan keeps: reports compare two years. */
-export const statesKeptDays = 800;
-export const runsKeptDays = 90;
+export const statesRetentionDays = 800;
+export const runsRetentionDays = 90;

@@ -25,14 +25,14 @@ export const Inability = z.strictObject({ type: z.string().min(1).max(32), reaso
 export type Inability = z.output<typeof Inability>;
 
 /** What a probe tells of itself with each question for work. */
-export const ProbeTold = z.strictObject({
+export const ProbeReport = z.strictObject({
   cannot: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
   clockAheadMs: z
     .int()
     .optional()
     .describe('What its clock is ahead of the platform’s, as it saw with the last answer; negative: behind'),
 });
-export type ProbeTold = z.output<typeof ProbeTold>;
+export type ProbeReport = z.output<typeof ProbeReport>;
 
 /** What a probe is to do. */
 export const Work = z.strictObject({
@@ -57,7 +57,7 @@ export const ProbeAlarm = z.strictObject({
 export type ProbeAlarm = z.output<typeof ProbeAlarm>;
 
 /** Of one picture. */
-export const mostPictureBytes = 200 * 1024;
+export const maxPictureBytes = 200 * 1024;
 
 /** How the page of a run looked when it ended. */
 export const ProbePicture = z.strictObject({
@@ -66,7 +66,7 @@ export const ProbePicture = z.strictObject({
   outcome: z.enum(['passed', 'degraded', 'failed']),
   content: z
     .string()
-    .max(Math.ceil(mostPictureBytes / 3) * 4)
+    .max(Math.ceil(maxPictureBytes / 3) * 4)
     // As each JPEG begins.
     .regex(/^\/9j\/[A-Za-z0-9+/]*={0,2}$/, 'must be a JPEG in base64')
     .describe('A JPEG in base64'),

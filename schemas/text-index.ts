@@ -46,25 +46,25 @@ const howOften = (texts: Iterable<string>): ReadonlyMap<number, number> => {
 /** Where the run of four characters ends that costs least, of those at every second place from `first` on; undefined where there is none. */
 const cheapestEnd = (text: string, first: number, costOf: (run: number) => number): number | undefined => {
   let end: number | undefined;
-  let least = Number.POSITIVE_INFINITY;
+  let minCost = Number.POSITIVE_INFINITY;
   for (let at = first; at < text.length; at += 2) {
     const cost = costOf(runOf(text, at, 4));
-    if (cost >= least) continue;
+    if (cost >= minCost) continue;
     end = at;
-    least = cost;
+    minCost = cost;
   }
   return end;
 };
 
 /** Of so many looks one is counted, if it found nothing. */
-const looksOfSample = 64;
+const comparisonsPerSample = 64;
 /** Runs are chosen anew after so many of these, and whenever there are as many again. */
 const firstSamples = 64;
 /** A look in vain is worse than so many texts of one run. */
 const textsOfMiss = 4;
 
 /** Five bits of each of four characters. */
-const mostBits = 2 ** 20 - 1;
+const bitMask = 2 ** 20 - 1;
 
 /** What was met in a text in UTF-8, by what `TextIndex.scanBytes` answered of it. */
 export const met = {
@@ -83,10 +83,10 @@ export class TextIndex {
   /** Whether a run may end with these characters, by their low bits: at nearly all positions none does. */
   readonly #filter = new Int32Array(2 ** 15);
   /** Looks in bytes; how often a run led to nothing, of those that were counted; and after how many of these runs are chosen anew. */
-  #looks = 0;
+  #comparisons = 0;
   readonly #misses = new Map<number, number>();
   #sampled = 0;
-  #mostSampled = firstSamples;
+  #maxSampled = firstSamples;
 
   /** Texts of three characters or more, each with its number. */
   constructor(texts: ReadonlyMap<string, number>) {
@@ -95,8 +95,8 @@ export class TextIndex {
   }
 
   /** How often a run was found in bytes, so that texts were compared. For measurements. */
-  get looks(): number {
-    return this.#looks;
+  get comparisons(): number {
+    return this.#comparisons;
   }
 
   /** Chooses runs: first those that found nothing least often, then those that the fewest texts have. */
@@ -130,14 +130,14 @@ export class TextIndex {
     let bits = 0;
     let at = 1;
     for (; at < text.length; at += 2) {
-      bits = ((bits << 10) | ((text.charCodeAt(at - 1) & 31) << 5) | (text.charCodeAt(at) & 31)) & mostBits;
-      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, at, found);
+      bits = ((bits << 10) | ((text.charCodeAt(at - 1) & 31) << 5) | (text.charCodeAt(at) & 31)) & bitMask;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#compareAt(text, at, found);
     }
     // The last one is always looked at: a text that ends there has no character behind it.
     if (at > text.length) return;
     const last = text.length - 1;
-    bits = ((bits << 5) | (text.charCodeAt(last) & 31)) & mostBits;
-    if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#look(text, last, found);
+    bits = ((bits << 5) | (text.charCodeAt(last) & 31)) & bitMask;
+    if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#compareAt(text, last, found);
   }
 
   /**
@@ -145,8 +145,8 @@ export class TextIndex {
    * was met, as `met` tells.
    */
   scanBytes(bytes: Uint8Array, from: number, to: number, found: (id: number, end: number) => void): number {
-    if (this.#sampled >= this.#mostSampled) {
-      this.#mostSampled *= 2;
+    if (this.#sampled >= this.#maxSampled) {
+      this.#maxSampled *= 2;
       this.#choose();
     }
     const filter = this.#filter;
@@ -159,21 +159,27 @@ export class TextIndex {
       const other = bytes[at] as number;
       all |= one | other;
       low |= (1 << one) | (1 << other);
-      bits = ((bits << 10) | ((one & 31) << 5) | (other & 31)) & mostBits;
-      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, to, at, found);
+      bits = ((bits << 10) | ((one & 31) << 5) | (other & 31)) & bitMask;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#compareBytesAt(bytes, from, to, at, found);
     }
     if (at === to) {
       const one = bytes[to - 1] as number;
       all |= one;
       low |= 1 << one;
-      bits = ((bits << 5) | (one & 31)) & mostBits;
-      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#lookIn(bytes, from, to, to - 1, found);
+      bits = ((bits << 5) | (one & 31)) & bitMask;
+      if ((((filter[bits >>> 5] as number) >>> bits) & 1) !== 0) this.#compareBytesAt(bytes, from, to, to - 1, found);
     }
     return (low & ~1) | (all >>> 7);
   }
 
   /** Compares the texts of which a run ends here. */
-  #lookIn(bytes: Uint8Array, from: number, to: number, at: number, found: (id: number, end: number) => void): void {
+  #compareBytesAt(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    at: number,
+    found: (id: number, end: number) => void,
+  ): void {
     if (at - from < 2) return;
     let run = 0;
     for (let index = Math.max(from, at - 3); index <= at; index++) run = (run << 8) | lowerOf(bytes[index] as number);
@@ -185,7 +191,7 @@ export class TextIndex {
     const fours = this.#fours.get(run);
     if (fours === undefined) return;
     const isFound = compareBytes(fours, bytes, from, to, at, found);
-    if ((++this.#looks & (looksOfSample - 1)) !== 0 || isFound) return;
+    if ((++this.#comparisons & (comparisonsPerSample - 1)) !== 0 || isFound) return;
     this.#sampled++;
     this.#misses.set(run, (this.#misses.get(run) ?? 0) + 1);
   }
@@ -197,7 +203,7 @@ export class TextIndex {
   }
 
   /** Compares the texts of which a run ends here. */
-  #look(text: string, at: number, found: (id: number) => void): void {
+  #compareAt(text: string, at: number, found: (id: number) => void): void {
     if (at < 2) return;
     const lasts = this.#lasts.get(runOf(text, at, 3));
     if (lasts !== undefined) compare(lasts, text, at, found);
@@ -211,7 +217,7 @@ export class TextIndex {
 
 const lowerOf = (byte: number): number => (byte >= 65 && byte <= 90 ? byte | 32 : byte);
 
-const stands = (text: string, bytes: Uint8Array, start: number): boolean => {
+const isTextAt = (text: string, bytes: Uint8Array, start: number): boolean => {
   for (let index = 0; index < text.length; index++)
     if (lowerOf(bytes[start + index] ?? 0) !== text.charCodeAt(index)) return false;
   return true;
@@ -230,7 +236,7 @@ const compareBytes = (
     const { id, text, end } = places[index] as Place;
     const start = at - end;
     const past = start + text.length;
-    if (start < from || past > to || !stands(text, bytes, start)) continue;
+    if (start < from || past > to || !isTextAt(text, bytes, start)) continue;
     isFound = true;
     found(id, past);
   }
@@ -239,7 +245,7 @@ const compareBytes = (
 
 const compare = (places: readonly Place[], text: string, at: number, found: (id: number) => void): void => {
   for (let index = 0; index < places.length; index++) {
-    const { id, text: wanted, end } = places[index] as Place;
-    if (at >= end && text.startsWith(wanted, at - end)) found(id);
+    const { id, text: indexedText, end } = places[index] as Place;
+    if (at >= end && text.startsWith(indexedText, at - end)) found(id);
   }
 };

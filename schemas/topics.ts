@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { AlertEvaluation, AlertTransition } from './alerts.ts';
-import { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from './anomalies.ts';
+import { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from './anomalies.ts';
 import { CallEnd, endOf, ServiceEdge } from './edges.ts';
 import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
@@ -12,7 +12,7 @@ import { FoundPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
-import { SyntheticBeat } from './synthetic-beats.ts';
+import { SyntheticHeartbeat } from './synthetic-heartbeats.ts';
 import { SyntheticRun, SyntheticStateChange, SyntheticVerdict } from './synthetic-runs.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
@@ -164,10 +164,10 @@ export const topics = {
     partitions: 3,
     retentionHours: 24,
   }),
-  syntheticBeats: defineDerivedTopic({
+  syntheticHeartbeats: defineDerivedTopic({
     name: 'synthetic-beats',
     summary: 'Beats of jobs, as receivers took them, and that they take them',
-    item: SyntheticBeat,
+    item: SyntheticHeartbeat,
     timeOf: ({ receivedMs }) => receivedMs,
     partitions: 3,
     maxMessageBytes: 4 * 1024 * 1024,
@@ -218,10 +218,10 @@ export const topics = {
     timeOf: ({ atMs }) => atMs,
     partitions: 3,
   }),
-  anomalyLooks: defineDerivedTopic({
+  anomalyEvaluations: defineDerivedTopic({
     name: 'anomaly-looks',
     summary: 'How far detectors are',
-    item: AnomalyLook,
+    item: AnomalyEvaluation,
     keyOf: ({ detectorId }) => detectorId,
     partitions: 3,
     retentionHours: 24,

@@ -1,4 +1,4 @@
-import { anomaliesTable, anomalyLooksTable, anomalyScoresTable } from '../schemas/tables/anomalies.ts';
+import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from '../schemas/tables/anomalies.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
 
@@ -30,21 +30,25 @@ export const anomalies = landValues({
   }),
 });
 
-export const anomalyLooks = landValues({
-  topic: topics.anomalyLooks,
-  table: anomalyLooksTable,
-  row: ({ tenantId, detectorId, question, number, lookMs, ...look }) => ({
+export const anomalyEvaluations = landValues({
+  topic: topics.anomalyEvaluations,
+  table: anomalyEvaluationsTable,
+  row: ({ tenantId, detectorId, question, number, lookMs: evaluatedAtMs, ...evaluation }) => ({
     ...{
       tenant_id: tenantId,
       detector_id: detectorId,
       question,
       revision: number,
-      look_ms: lookMs,
-      last_seen: time(lookMs),
+      look_ms: evaluatedAtMs,
+      last_seen: time(evaluatedAtMs),
     },
-    ...{ up_to_ms: look.upToMs, step_ms: look.stepMs, watched_from_ms: look.watchedFromMs ?? 0 },
-    ...{ learns_until_ms: look.learnsUntilMs ?? 0, learnt_from_ms: look.learntFromMs, series: look.series },
-    ...{ learning: look.learning, speaks_from_ms: look.speaksFromMs ?? 0, refused: look.refused },
-    ...{ open: look.open, error: look.error },
+    ...{ up_to_ms: evaluation.upToMs, step_ms: evaluation.stepMs, watched_from_ms: evaluation.watchedFromMs ?? 0 },
+    ...{
+      learns_until_ms: evaluation.learnsUntilMs ?? 0,
+      learnt_from_ms: evaluation.learntFromMs,
+      series: evaluation.series,
+    },
+    ...{ learning: evaluation.learning, speaks_from_ms: evaluation.speaksFromMs ?? 0, refused: evaluation.refused },
+    ...{ open: evaluation.open, error: evaluation.error },
   }),
 });

@@ -1,8 +1,9 @@
 /** The sinks: one line each. Consumer group, metrics' labels and contract tests follow from the definitions. */
-import { answering } from '../runtime/answering.ts';
+
 import { componentsNamed } from '../runtime/components.ts';
 import { consumerGroup } from '../runtime/consumer-groups.ts';
-import { doing } from '../runtime/work.ts';
+import { trackWork } from '../runtime/current-work.ts';
+import { answering } from '../runtime/readiness.ts';
 import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
@@ -10,7 +11,7 @@ import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { alertEvaluations, alertTransitions } from './alerts.ts';
-import { anomalies, anomalyLooks, anomalyScores } from './anomalies.ts';
+import { anomalies, anomalyEvaluations, anomalyScores } from './anomalies.ts';
 import { deadLetters } from './dead-letters.ts';
 import { detectionTelemetry } from './detection-telemetry.ts';
 import { serviceEdges } from './edges.ts';
@@ -60,7 +61,7 @@ export const sinks: readonly Sink[] = [
   syntheticVerdicts,
   anomalyScores,
   anomalies,
-  anomalyLooks,
+  anomalyEvaluations,
 ];
 
 /**
@@ -107,7 +108,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const running = chosen.map((sink) => {
     const consumer = bus.consumer({ group: consumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
     const handler = batchHandler(sink, { ...options, producer, pool });
-    return { consumer, done: doing(`sink ${sink.name}`, () => consumer.run(topicsOf(sink), handler)) };
+    return { consumer, done: trackWork(`sink ${sink.name}`, () => consumer.run(topicsOf(sink), handler)) };
   });
   return {
     name: 'sinks',

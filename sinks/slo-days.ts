@@ -10,7 +10,7 @@ const everyMs = 5 * 60_000;
 const restingMs = 2 * 60_000;
 /** Days of one statement, and of one look. */
 const atOnce = 500;
-const mostAtOnce = 20_000;
+const maxDaysAtOnce = 20_000;
 
 interface Day {
   readonly tenant: string;
@@ -36,7 +36,7 @@ const staleDays = (columns: Columns, restedMs: number): Promise<Day[]> =>
     ) AS looks USING (tenant_id, slo_id, series)
     WHERE summed != changes_now OR (counted_for != wanted AND wanted NOT IN ('', 'occurrences'))
     ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
-    { rested: Math.floor(restedMs / 1000), most: mostAtOnce },
+    { rested: Math.floor(restedMs / 1000), most: maxDaysAtOnce },
   );
 
 const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
@@ -45,15 +45,15 @@ const counted = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');
  * The count of changes is one from before the slices are read: if more are written meanwhile, the sums are not taken for true. On several shards
  * each server sums up the slices that it has, and the parts of a day add up.
  */
-const sumUp = (columns: Columns, days: readonly Day[], wanted: string): Promise<void> => {
-  const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(wanted));
+const sumUp = (columns: Columns, days: readonly Day[], budgeting: string): Promise<void> => {
+  const { own, every, known, enough, parts, by_total } = countsOfSlices(countedAs(budgeting));
   const keys = days.map(
     ({ tenant, slo, series, day }) => `${quote(tenant)}, ${quote(slo)}, ${quote(series)}, toDate(${quote(day)})`,
   );
   const named = keys.map((key, index) => `(${key}, toUInt64(${days[index]?.written ?? 0}))`);
   return columns.execute(
     `INSERT INTO slo_days (${counted}, changes, summed_at, good, total, slices, counted_for, reached, shares, good_by_total)
-    SELECT ${counted}, changes, now64(3, 'UTC'), own, every, known, ${quote(wanted)}, enough, parts, by_total
+    SELECT ${counted}, changes, now64(3, 'UTC'), own, every, known, ${quote(budgeting)}, enough, parts, by_total
     FROM (
       SELECT named.1 AS tenant_id, named.2 AS slo_id, named.3 AS series, named.4 AS day, named.5 AS changes
       FROM (SELECT arrayJoin([${named.join(', ')}]) AS named)
@@ -71,10 +71,10 @@ const sumUp = (columns: Columns, days: readonly Day[], wanted: string): Promise<
 /** Sums up the days of all organizations whose sums are not true. Answers how many these were. */
 export const sumUpDays = async (columns: Columns, restedMs: number, signal?: AbortSignal): Promise<number> => {
   const days = await staleDays(columns, restedMs);
-  for (const [wanted, alike] of Map.groupBy(days, (day) => day.wanted || 'occurrences'))
+  for (const [budgeting, alike] of Map.groupBy(days, (day) => day.wanted || 'occurrences'))
     for (let from = 0; from < alike.length; from += atOnce) {
       signal?.throwIfAborted();
-      await sumUp(columns, alike.slice(from, from + atOnce), wanted);
+      await sumUp(columns, alike.slice(from, from + atOnce), budgeting);
     }
   return days.length;
 };

@@ -27,12 +27,18 @@ export const syntheticRuns = landValues({
   }),
   merging: {
     table: syntheticLatestTable,
-    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome, message, toldMs }) =>
+    row: ({ tenantId, checkId, location, dueMs, isManual, startedAtMs, outcome, message, toldMs: reportedAtMs }) =>
       isManual
         ? []
         : {
-            ...{ tenant_id: tenantId, check_id: checkId, location, due_ms: toldMs ?? dueMs, last_seen: time(dueMs) },
-            ...{ started_ms: toldMs ?? startedAtMs, outcome, message: message.slice(0, messageChars) },
+            ...{
+              tenant_id: tenantId,
+              check_id: checkId,
+              location,
+              due_ms: reportedAtMs ?? dueMs,
+              last_seen: time(dueMs),
+            },
+            ...{ started_ms: reportedAtMs ?? startedAtMs, outcome, message: message.slice(0, messageChars) },
           },
   },
 });
@@ -48,8 +54,8 @@ export const syntheticStates = landValues({
 export const syntheticVerdicts = landValues({
   topic: topics.syntheticVerdicts,
   table: syntheticVerdictsTable,
-  row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says, locations }) => ({
-    ...{ tenant_id: tenantId, check_id: checkId, judged: time(judgedMs), state, says },
+  row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says: summary, locations }) => ({
+    ...{ tenant_id: tenantId, check_id: checkId, judged: time(judgedMs), state, says: summary },
     ...{ is_maintenance: isMaintenance ? 1 : 0, locations: JSON.stringify(locations) },
   }),
 });

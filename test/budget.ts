@@ -26,7 +26,7 @@ export const schemathesisParts = Number(process.env['TEST_SCHEMATHESIS_PARTS'] ?
 export const schemathesisCases = Number(process.env['TEST_SCHEMATHESIS_CASES'] ?? 200);
 
 /** Whether each evaluation of Prometheus' test language is asked over HTTP, too, and not only a part of those that read something else. */
-export const asksAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
+export const shouldRunAllPromql = process.env['TEST_PROMQL_EVALUATIONS'] === 'all';
 
 /** How long ClickHouse is gone: longer than a consumer may be silent before its group gives its partitions away. */
 export const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 15) * 1_000;

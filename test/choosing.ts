@@ -5,7 +5,7 @@ import type { drawnPart } from './drawing.ts';
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
 /** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of so many runs. */
-const servedTurns = 5;
+const servedRuns = 5;
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
@@ -14,17 +14,17 @@ const served = /-(?:served|sharded)\.test\.ts$/;
  * Suites of kills draw within themselves, by the same seed, one part of two or of four, and those over shards how many there are by four: turns
  * share no factor with that, or they would never draw the others.
  */
-const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = [
+const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: number }[] = [
   {
     family:
       /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
-    turns: 7,
+    runsPerDraw: 7,
   },
-  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, turns: 5 },
+  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|kept|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
-    turns: 3,
+      /\/(?:bus-kafka-(?:brokers|failures)|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+    runsPerDraw: 3,
   },
 ];
 
@@ -33,21 +33,21 @@ const inTurns: readonly { readonly family: RegExp; readonly turns: number }[] = 
  * engine in the process, half of them over a server or over shards as well, and of the suites that run in turns those whose turn it is.
  */
 export const leftOut = (files: readonly string[], draw: typeof drawnPart): string[] => {
-  const { part, of } = draw(servedTurns);
+  const { part, of } = draw(servedRuns);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
   const suites = [...new Set(files.filter((path) => served.test(path)).map(suiteOf))].toSorted();
-  const apart = files.filter(
+  const skipped = files.filter(
     (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % of !== (path.includes('-sharded') ? 1 : 0),
   );
-  const waiting = inTurns.flatMap(({ family, turns }) => {
-    const turn = draw(turns);
+  const waiting = drawnSuites.flatMap(({ family, runsPerDraw }) => {
+    const partDrawn = draw(runsPerDraw);
     return files
       .filter((path) => family.test(path) && !served.test(path))
       .toSorted()
-      .filter((_, place) => (place + turn.part) % turn.of !== 0);
+      .filter((_, place) => (place + partDrawn.part) % partDrawn.of !== 0);
   });
-  return [...apart, ...waiting];
+  return [...skipped, ...waiting];
 };
 
 /** The files that have one of the words in their path. */

@@ -31,7 +31,7 @@ export const coresSpent = (): { readonly busyMs: number; readonly ms: number } =
 };
 
 /** Files and their seconds, those that computed longest first. */
-export const longestComputing = (lines: string, count: number): string[] =>
+export const topFilesByCpu = (lines: string, count: number): string[] =>
   lines
     .split('\n')
     .filter((line) => line !== '')
@@ -42,15 +42,15 @@ export const longestComputing = (lines: string, count: number): string[] =>
     .map(({ seconds, file }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
 
 /** Called by ava in the process of a test file, before that is loaded. */
-const tellAtExit = async (): Promise<void> => {
-  const told = process.env[computingVariable];
-  if (told === undefined) return;
+const reportAtExit = async (): Promise<void> => {
+  const outputFile = process.env[computingVariable];
+  if (outputFile === undefined) return;
   // Runs of ava within a test count as part of it.
   delete process.env[computingVariable];
   const { default: test } = await import('ava');
   const file = relative(root, fileURLToPath(test.meta.file));
-  process.once('exit', () => appendFileSync(told, `${computedSeconds()}\t${file}\n`));
+  process.once('exit', () => appendFileSync(outputFile, `${computedSeconds()}\t${file}\n`));
 };
 
 // biome-ignore lint/style/noDefaultExport: ava calls the default export of what it requires
-export default tellAtExit;
+export default reportAtExit;

@@ -6,11 +6,11 @@
 /** What this process draws by. */
 export const drawSeed = Number(process.env['TEST_SEED'] ?? Date.now() % 1e9);
 
-const mostParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
+const maxParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
 
 /** Which of so many parts is this run's, counted from 0, and how many there are. */
 export const drawnPart = (parts: number): { readonly part: number; readonly of: number } => {
-  const of = Math.max(1, Math.min(parts, mostParts));
+  const of = Math.max(1, Math.min(parts, maxParts));
   return { part: drawSeed % of, of };
 };
 
@@ -30,5 +30,5 @@ export const drawnAt = <Case>(place: number, cases: readonly Case[], parts: numb
 };
 
 /** What a test says of its draw. */
-export const drawTold = (names: readonly string[], all: readonly unknown[]): string =>
+export const drawnSummary = (names: readonly string[], all: readonly unknown[]): string =>
   `${names.length} of ${all.length} are drawn (TEST_SEED=${drawSeed}): ${names.join(', ')}`;

@@ -21,7 +21,7 @@ export class Reasons {
   }
 
   /** The failure, and the message of its error where it had one. */
-  told(failure: string): string {
+  describeFailure(failure: string): string {
     return [failure, this.#reasons.get(failure.replace(kind, '')) ?? ''].filter((part) => part !== '').join(': ');
   }
 }

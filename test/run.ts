@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { everySuite, filesOf, leftOut } from './choosing.ts';
-import { computedSeconds, computingVariable, coresSpent, longestComputing } from './computing.ts';
+import { computedSeconds, computingVariable, coresSpent, topFilesByCpu } from './computing.ts';
 import { drawnPart, drawSeed } from './drawing.ts';
 import { beganVariable, leftOutBy } from './late.ts';
-import { mostMinutes } from './order.ts';
+import { maxMinutes } from './order.ts';
 import { Reasons } from './reasons.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
@@ -166,10 +166,10 @@ if (notDrawn.length > 0) console.log(`# TEST_SEED=${drawSeed} leaves out ${notDr
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
 const walked = join(scratch, 'walked');
-let longest: string[] = [];
+let topComputing: string[] = [];
 let unreached: readonly string[] = [];
 /** What walks asked must be in a document. Where all of them ran, it is told what they did not ask. */
-const lookAtWalks = async (): Promise<void> => {
+const checkWalks = async (): Promise<void> => {
   const { built, declaredAs } = await import('./end-to-end/declared.ts');
   const held = heldAgainst(readFileSync(walked, 'utf8').split('\n').slice(0, -1), built, declaredAs);
   failed += held.undeclared.length;
@@ -181,7 +181,7 @@ const lookAtWalks = async (): Promise<void> => {
  * Says what a run that is cut off waited for. Ava's own limit does not do for what hangs: a test that may take an hour puts it off for all,
  * and it comes once. An interrupt makes ava name the tests that have not ended.
  */
-const mostMinutesWithoutEnd = 25;
+const maxMinutesWithoutEnd = 25;
 let endedBefore = '';
 let endedAt = Date.now();
 const progress = setInterval(() => {
@@ -192,8 +192,8 @@ const progress = setInterval(() => {
   );
   const minutes = Math.round((Date.now() - started) / 60_000);
   console.log(`# ${minutes} min: ${open.length} files have not ended${open.length > 8 ? '' : `: ${open.join(', ')}`}`);
-  if (!isWhole || Date.now() - endedAt < mostMinutesWithoutEnd * 60_000) return;
-  for (const path of open) failures.push(`${path} hangs: no file has ended for ${mostMinutesWithoutEnd} minutes`);
+  if (!isWhole || Date.now() - endedAt < maxMinutesWithoutEnd * 60_000) return;
+  for (const path of open) failures.push(`${path} hangs: no file has ended for ${maxMinutesWithoutEnd} minutes`);
   failed += open.length;
   clearInterval(progress);
   stuck.resolve();
@@ -213,25 +213,25 @@ try {
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
   await checked;
-  if (existsSync(computing)) longest = longestComputing(readFileSync(computing, 'utf8'), 30);
-  if (existsSync(walked)) await lookAtWalks();
+  if (existsSync(computing)) topComputing = topFilesByCpu(readFileSync(computing, 'utf8'), 30);
+  if (existsSync(walked)) await checkWalks();
 } finally {
   clearInterval(progress);
   await services.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
 /** Lines under a word, if there are any. */
-const tell = (title: string, lines: readonly string[]): void => {
+const printSection = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };
-tell(
+printSection(
   'Failed',
-  failures.map((failure) => reasons.told(failure)),
+  failures.map((failure) => reasons.describeFailure(failure)),
 );
-tell(`Left out, since this machine takes longer than ${mostMinutes} minutes (TEST_MINUTES)`, late);
-tell('Built operations that no walk through the page reached', unreached);
-tell('Files that computed longest', longest);
-tell('Slowest tests', slowest(durations, 30));
+printSection(`Left out, since this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, late);
+printSection('Built operations that no walk through the page reached', unreached);
+printSection('Files that computed longest', topComputing);
+printSection('Slowest tests', slowest(durations, 30));
 const cores = coresSpent();
 const share = Math.round((100 * (cores.busyMs - coresBefore.busyMs)) / (cores.ms - coresBefore.ms));
 console.log(

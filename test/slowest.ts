@@ -9,12 +9,12 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h
 
 /** The title and duration of a test that passed, as ava writes them: `title (1m 20.8s)`; 0 where it was too short to be told. */
 export const durationIn = (line: string): Duration => {
-  const [told = '', parts = ''] = / \(((?: ?[\d.]+(?:ms|s|m|h)){1,3})\)$/.exec(line) ?? [];
+  const [durationText = '', parts = ''] = / \(((?: ?[\d.]+(?:ms|s|m|h)){1,3})\)$/.exec(line) ?? [];
   const ms = [...parts.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
     (sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0),
     0,
   );
-  return { title: line.slice(0, line.length - told.length), ms };
+  return { title: line.slice(0, line.length - durationText.length), ms };
 };
 
 /** The longest ones whose duration is told, a line each. */

@@ -17,12 +17,12 @@ export const stretched = (ms: number): number => Math.ceil(ms * stretch());
 /** Resolves once it holds, which is looked at often at first and then less so; rejects, naming what it waited for, when it never does. */
 export const eventually = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
   let waited = 0;
-  let looked = performance.now();
+  let checkedAt = performance.now();
   for (let pause = 1; !(await holds()); pause = Math.min(pause * 1.5, pauseMs)) {
     if (waited > patienceMs) throw new Error(`waited in vain for: ${what}`);
     await delay(pause);
     const now = performance.now();
-    waited += (now - looked) / stretch();
-    looked = now;
+    waited += (now - checkedAt) / stretch();
+    checkedAt = now;
   }
 };

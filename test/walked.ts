@@ -7,15 +7,15 @@ export const walkedVariable = 'TEST_WALKED';
 /** Whether a file of tests walks through the page. */
 export const isWalk = (path: string): boolean => /end-to-end\/pages?(?:-[a-z-]+)?\.test\.ts$/.test(path);
 
-export interface Asked {
+export interface WalkedRequest {
   readonly method: string;
   readonly url: string;
 }
 
 /** Requests to the API as lines, each once: `GET /api/logs`. */
-export const linesOf = (asked: readonly Asked[]): string[] => [
+export const linesOf = (requests: readonly WalkedRequest[]): string[] => [
   ...new Set(
-    asked
+    requests
       .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
       .filter(({ path }) => /^\/(?:api|auth|ws)\//.test(path))
       .map(({ method, path }) => `${method} ${path}`),
@@ -23,12 +23,12 @@ export const linesOf = (asked: readonly Asked[]): string[] => [
 ];
 
 /** Adds what was asked to the file of this run, where there is one. */
-export const tellWalked = (asked: readonly Asked[]): void => {
-  const told = process.env[walkedVariable];
-  if (told !== undefined)
+export const recordWalked = (requests: readonly WalkedRequest[]): void => {
+  const outputFile = process.env[walkedVariable];
+  if (outputFile !== undefined)
     appendFileSync(
-      told,
-      linesOf(asked)
+      outputFile,
+      linesOf(requests)
         .map((line) => `${line}\n`)
         .join(''),
     );

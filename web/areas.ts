@@ -1,6 +1,6 @@
 /** The areas of the page, in the order of the menu. The page opens at the first one that somebody may open. */
 import type { listAnomalies } from '../api/groups/ai/anomalies.ts';
-import type { askInWords } from '../api/groups/ai/query.ts';
+import type { answerQuestion } from '../api/groups/ai/query.ts';
 import type { listAlerts } from '../api/groups/alerts/alerts.ts';
 import type { listDashboards } from '../api/groups/dashboards/list.ts';
 import type { listDatabases } from '../api/groups/databases/list.ts';
@@ -30,43 +30,43 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/services',
         title: 'Services',
-        asks: callOf<typeof listServices>('GET', '/api/services'),
+        requiredCall: callOf<typeof listServices>('GET', '/api/services'),
         load: async () => (await import('./areas/services/services.tsx')).Services,
       },
       {
         path: '/errors',
         title: 'Errors',
-        asks: callOf<typeof listErrors>('GET', '/api/errors'),
+        requiredCall: callOf<typeof listErrors>('GET', '/api/errors'),
         load: async () => (await import('./areas/errors/errors.tsx')).Errors,
       },
       {
         path: '/alerts',
         title: 'Alerts',
-        asks: callOf<typeof listAlerts>('GET', '/api/alerts'),
+        requiredCall: callOf<typeof listAlerts>('GET', '/api/alerts'),
         load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
       },
       {
         path: '/anomalies',
         title: 'Anomalies',
-        asks: callOf<typeof listAnomalies>('GET', '/api/ai/anomalies'),
+        requiredCall: callOf<typeof listAnomalies>('GET', '/api/ai/anomalies'),
         load: async () => (await import('./areas/anomalies/anomalies.tsx')).Anomalies,
       },
       {
         path: '/slos',
         title: 'Objectives',
-        asks: listOf<typeof sloResource>('/api/slos'),
+        requiredCall: listOf<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
       },
       {
         path: '/checks',
         title: 'Checks',
-        asks: listOf<typeof checkResource>('/api/synthetics/checks'),
+        requiredCall: listOf<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
       },
       {
         path: '/events',
         title: 'Events',
-        asks: callOf<typeof listEvents>('GET', '/api/events'),
+        requiredCall: callOf<typeof listEvents>('GET', '/api/events'),
         load: async () => (await import('./areas/events/events.tsx')).Events,
       },
     ],
@@ -77,39 +77,39 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/logs',
         title: 'Logs',
-        asks: callOf<typeof listLogs>('GET', '/api/logs'),
+        requiredCall: callOf<typeof listLogs>('GET', '/api/logs'),
         load: async () => (await import('./areas/logs/logs.tsx')).Logs,
       },
       {
         path: '/traces',
         title: 'Traces',
-        asks: callOf<typeof listTraces>('GET', '/api/traces'),
+        requiredCall: callOf<typeof listTraces>('GET', '/api/traces'),
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
       },
       {
         // `/metrics` is where Prometheus scrapes.
         path: '/explore-metrics',
         title: 'Metrics',
-        asks: callOf<typeof listMetrics>('GET', '/api/metrics'),
+        requiredCall: callOf<typeof listMetrics>('GET', '/api/metrics'),
         load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
       },
       {
         path: '/dashboards',
         title: 'Dashboards',
-        asks: callOf<typeof listDashboards>('GET', '/api/dashboards'),
+        requiredCall: callOf<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
       },
       {
         path: '/saved-queries',
         title: 'Saved queries',
-        asks: listOf<typeof savedQueryResource>('/api/saved-queries'),
+        requiredCall: listOf<typeof savedQueryResource>('/api/saved-queries'),
         load: async () => (await import('./areas/saved-queries/saved-queries.tsx')).SavedQueries,
       },
       {
         path: '/ask',
         title: 'Ask',
-        asks: callOf<typeof askInWords>('POST', '/api/ai/query'),
-        load: async () => (await import('./areas/ask/ask.tsx')).Ask,
+        requiredCall: callOf<typeof answerQuestion>('POST', '/api/ai/query'),
+        load: async () => (await import('./areas/ask/ask.tsx')).Questions,
       },
     ],
   },
@@ -119,25 +119,25 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/infrastructure',
         title: 'Hosts',
-        asks: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
+        requiredCall: callOf<typeof listHosts>('GET', '/api/infrastructure/hosts'),
         load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
       },
       {
         path: '/kubernetes',
         title: 'Kubernetes',
-        asks: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
+        requiredCall: callOf<typeof listClusters>('GET', '/api/kubernetes/clusters'),
         load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
       },
       {
         path: '/databases',
         title: 'Databases',
-        asks: callOf<typeof listDatabases>('GET', '/api/databases'),
+        requiredCall: callOf<typeof listDatabases>('GET', '/api/databases'),
         load: async () => (await import('./areas/databases/databases.tsx')).Databases,
       },
       {
         path: '/network',
         title: 'Network',
-        asks: callOf<typeof listFlows>('GET', '/api/network/flows'),
+        requiredCall: callOf<typeof listFlows>('GET', '/api/network/flows'),
         load: async () => (await import('./areas/network/network.tsx')).Network,
       },
     ],
@@ -148,13 +148,13 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/incidents',
         title: 'Incidents',
-        asks: listOf<typeof incidentResource>('/api/incidents'),
+        requiredCall: listOf<typeof incidentResource>('/api/incidents'),
         load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
       },
       {
         path: '/detections',
         title: 'Detections',
-        asks: callOf<typeof listSignals>('GET', '/api/siem/signals'),
+        requiredCall: callOf<typeof listSignals>('GET', '/api/siem/signals'),
         load: async () => (await import('./areas/detections/detections.tsx')).Detections,
       },
     ],
@@ -165,13 +165,13 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/get-started',
         title: 'Get started',
-        asks: callOf<typeof showOnboarding>('GET', '/api/onboarding'),
+        requiredCall: callOf<typeof showOnboarding>('GET', '/api/onboarding'),
         load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
       },
       {
         path: '/settings',
         title: 'Settings',
-        asks: callOf<typeof getUsage>('GET', '/api/usage'),
+        requiredCall: callOf<typeof getUsage>('GET', '/api/usage'),
         load: async () => (await import('./areas/settings/settings.tsx')).Settings,
       },
     ],

@@ -54,7 +54,7 @@ const bundle = async (outdir: string) => {
   return metafile;
 };
 
-const buildAnew = async (): Promise<BuiltFrom> => {
+const buildFresh = async (): Promise<BuiltFrom> => {
   mkdirSync(home, { recursive: true });
   const made = join(home, `made-${process.pid}-${Date.now()}`);
   const { inputs, outputs } = await bundle(made);
@@ -74,7 +74,7 @@ const buildAnew = async (): Promise<BuiltFrom> => {
 
 /** The built page. It is built where that is missing or its sources have changed since. */
 export const builtPage = async (): Promise<Built> => {
-  const { directory, script, style } = builtBefore() ?? (await buildAnew());
+  const { directory, script, style } = builtBefore() ?? (await buildFresh());
   return { directory: join(home, directory), script, style };
 };
 

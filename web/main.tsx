@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { areaGroups } from './areas.ts';
 import { path } from './frame/address.ts';
 import { Frame } from './frame/frame.tsx';
-import { later } from './frame/later.tsx';
+import { later } from './frame/lazy-load.tsx';
 import { openSession } from './frame/session.ts';
 
 const SharedSnapshot = later(async () => (await import('./areas/dashboards/shared.tsx')).SharedSnapshot);

@@ -14,13 +14,13 @@ import { headerAllowance } from './wire.ts';
 const { ConfigResourceTypes } = kafkajs;
 
 /** Replication factor without a setting; with this many copies, a write needs two of them. */
-const mostCopies = 3;
+const maxCopies = 3;
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 const timeoutMs = 10_000;
 /** The admin client disconnects after this long without a request: an idle connection of `kafkajs` wakes the process each millisecond. */
 const idleMs = 1000;
-const askTimeoutMs = 5000;
+const requestTimeoutMs = 5000;
 const retryMs = 200;
 
 /** Small enough that retention, which drops whole segments, keeps close to what is declared. */
@@ -42,12 +42,12 @@ const creation = (topic: Topic, copies: number) => ({
   configEntries: [
     ...[...limitsOf(topic)].map(([name, value]) => ({ name, value: String(value) })),
     { name: 'segment.bytes', value: String(segmentBytes(topic)) },
-    ...(copies >= mostCopies ? [{ name: 'min.insync.replicas', value: '2' }] : []),
+    ...(copies >= maxCopies ? [{ name: 'min.insync.replicas', value: '2' }] : []),
   ],
 });
 
 const copiesByBrokers = async (admin: Admin): Promise<number> =>
-  Math.min(mostCopies, (await admin.describeCluster()).brokers.length);
+  Math.min(maxCopies, (await admin.describeCluster()).brokers.length);
 
 const partitionKey = (topic: string, partition: number): string => `${topic}/${partition}`;
 
@@ -72,7 +72,7 @@ export class Administration {
   readonly #coordinators = new Map<string, Coordinator>();
   #connecting: Promise<void> | undefined;
   #closing: Promise<void> = Promise.resolve();
-  #asking = 0;
+  #activeRequests = 0;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(kafka: Kafka, cluster: Cluster, options: AdministrationOptions) {
@@ -82,15 +82,15 @@ export class Administration {
   }
 
   /** Tries again while Kafka says that it cannot answer yet: a leader is elected, a coordinator loads. */
-  async #ask<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
+  async #request<Answer>(request: (admin: Admin) => Promise<Answer>): Promise<Answer> {
     clearTimeout(this.#idle);
-    this.#asking++;
+    this.#activeRequests++;
     try {
       return await this.#answer(request);
     } finally {
-      this.#asking--;
+      this.#activeRequests--;
       clearTimeout(this.#idle);
-      if (this.#asking === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
+      if (this.#activeRequests === 0) this.#idle = setTimeout(() => void this.close(), idleMs).unref();
     }
   }
 
@@ -122,24 +122,25 @@ export class Administration {
   }
 
   async ensureTopics(topics: readonly Topic[]): Promise<void> {
-    const existing = new Set(await this.#ask((admin) => admin.listTopics()));
-    const copies = this.#options.replication ?? (await this.#ask(copiesByBrokers));
+    const existing = new Set(await this.#request((admin) => admin.listTopics()));
+    const copies = this.#options.replication ?? (await this.#request(copiesByBrokers));
     const missing = topics.filter(({ name }) => !existing.has(name)).map((topic) => creation(topic, copies));
     // Another process may create the same ones at this moment; that is not an error.
-    if (missing.length > 0) await this.#ask((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
+    if (missing.length > 0)
+      await this.#request((admin) => admin.createTopics({ waitForLeaders: false, topics: missing }));
     const present = topics.filter(({ name }) => existing.has(name));
-    const raised = present.length > 0 ? await this.#ask((admin) => this.#raise(admin, present, copies)) : [];
+    const raised = present.length > 0 ? await this.#request((admin) => this.#raise(admin, present, copies)) : [];
     const changed = new Set([...missing, ...raised].map(({ topic }) => topic));
     await this.#awaitLeaders(topics.filter(({ name }) => changed.has(name)));
   }
 
   /** Brokers hear of new topics and partitions some time later; they can be used once every partition has a leader. */
-  async #awaitLeaders(wanted: readonly Topic[]): Promise<void> {
-    const names = wanted.map(({ name }) => name);
-    const counts = new Map(wanted.map(({ name, partitions }) => [name, partitions]));
+  async #awaitLeaders(changedTopics: readonly Topic[]): Promise<void> {
+    const names = changedTopics.map(({ name }) => name);
+    const counts = new Map(changedTopics.map(({ name, partitions }) => [name, partitions]));
     const deadline = Date.now() + 3 * timeoutMs;
     for (let waiting = names.length > 0; waiting; ) {
-      const { topics } = await this.#ask((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
+      const { topics } = await this.#request((admin) => admin.fetchTopicMetadata({ topics: names })).catch((error) => {
         if (error instanceof MissingTopicError) return { topics: [] };
         throw error;
       });
@@ -225,10 +226,10 @@ export class Administration {
   }
 
   /** Tries again for a while: a leader is elected, a coordinator moves. */
-  async #persistently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    for (const deadline = performance.now() + askTimeoutMs; ; ) {
+  async #persistently<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    for (const deadline = performance.now() + requestTimeoutMs; ; ) {
       try {
-        return await ask();
+        return await request();
       } catch (cause) {
         if (cause instanceof MissingTopicError) throw cause;
         if (performance.now() > deadline) throw failureOf('Kafka did not do as asked', cause);
@@ -238,7 +239,7 @@ export class Administration {
   }
 
   async members(names: readonly string[]): Promise<Map<string, number>> {
-    const { groups } = await this.#ask((admin) => admin.describeGroups([...names]));
+    const { groups } = await this.#request((admin) => admin.describeGroups([...names]));
     return new Map(groups.map(({ groupId, members }) => [groupId, members.length]));
   }
 
@@ -262,7 +263,7 @@ export class Administration {
 
   async forget(group: string): Promise<void> {
     try {
-      await this.#ask((admin) => admin.deleteGroups([group]));
+      await this.#request((admin) => admin.deleteGroups([group]));
     } catch (error) {
       throw refusalOf(group, error) ?? error;
     }

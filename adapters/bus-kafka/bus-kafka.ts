@@ -2,20 +2,20 @@
 import kafkajs, { Kafka, type SASLOptions } from 'kafkajs';
 import { formerGroup } from '../../runtime/consumer-groups.ts';
 import { Budget } from '../../runtime/reading-window.ts';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus, BusRecord, ConsumerOptions } from '../../schemas/ports/bus.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
-import { slabBytes } from '../slabs.ts';
+import { pooledBufferBytes } from '../buffer-pool.ts';
 import { Administration } from './administration.ts';
 import { Cluster, type DriverOptions, driverOptions, type KafkaSecurity } from './cluster.ts';
 import { KafkaConsumer } from './consumer.ts';
 import { failureOf } from './failures.ts';
 import { Fetcher, gapError } from './fetcher.ts';
 import { KafkaFollower } from './follower.ts';
+import { Takeover } from './group-migration.ts';
 import { KafkaProducer } from './producer.ts';
 import { SharedFetcher } from './shared-fetcher.ts';
-import { Takeover } from './takeover.ts';
 import { runTransaction } from './transaction.ts';
 import { incoming } from './wire.ts';
 
@@ -35,12 +35,12 @@ export interface KafkaBusOptions extends KafkaSecurity {
 }
 
 /** Bytes that are held for consumers that have not come so far yet. */
-const mostHeldBytes = 64 * 1024 * 1024;
+const maxHeldBytes = 64 * 1024 * 1024;
 const checkMs = 3000;
 const quietDriver = { logLevel: kafkajs.logLevel.NOTHING, logCreator: () => () => undefined };
 
 /** A fetcher with connections of its own: others would wait behind its requests. */
-const apart = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
+const openWorkerFetcher = (driver: DriverOptions, log: Log): Pick<Fetcher, 'fetch' | 'close'> => {
   const cluster = new Cluster(driver);
   const fetcher = new Fetcher(cluster, log);
   return {
@@ -76,7 +76,7 @@ export const kafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
   const consumers = new Set<KafkaConsumer>();
   const followers = new Set<KafkaFollower>();
 
-  const shared = new SharedFetcher(() => apart(driver, log), new Budget(mostHeldBytes));
+  const shared = new SharedFetcher(() => openWorkerFetcher(driver, log), new Budget(maxHeldBytes));
 
   const consumer = ({ group, maxRecords = 20_000, maxBytes = 8 * 1024 * 1024, maxWaitMs = 1000 }: ConsumerOptions) => {
     const former = formerGroup(group);
@@ -163,7 +163,7 @@ async function* readRange(
   try {
     for (let next = from; next < end; ) {
       // Some read the first record only.
-      const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : slabBytes);
+      const piece = await fetcher.fetch(topic, partition, next, next === from ? 1 : pooledBufferBytes);
       if (piece === undefined) return;
       for (const { offset, timestampMs, record } of piece.records)
         if (offset < end) yield incoming(topic, partition, offset, timestampMs, record);

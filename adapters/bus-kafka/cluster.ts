@@ -10,7 +10,7 @@ import {
   parseBroker,
   ResponseError,
 } from '@platformatic/kafka';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import type { DirectConnection } from './direct-connection.ts';
 import { DirectConnections } from './direct-connections.ts';
 import { isProtocolError, MissingTopicError } from './failures.ts';
@@ -88,7 +88,7 @@ export interface Bounds {
 type MetadataAnswer = Awaited<ReturnType<typeof metadataV12.api.async>>;
 
 /** Time that one broker has to answer a request that any broker can answer, before another one is asked. */
-const askMs = 2000;
+const requestTimeoutMs = 2000;
 const metadataMaxAgeMs = 60_000;
 const unknownTopic = 3;
 
@@ -103,7 +103,7 @@ export class Cluster {
   readonly #knownAt = new Map<string, number>();
   /** When a broker last failed to answer, by address: those that failed are asked last. */
   readonly #failedAt = new Map<string, number>();
-  #turn = 0;
+  #nextBroker = 0;
   /** Of this process; empty where it is not known. */
   readonly rack: string;
 
@@ -119,12 +119,12 @@ export class Cluster {
    * hangs, even the first in the configuration, does not block the request. An error in an answer is final, except an
    * unknown topic: other brokers may have it already.
    */
-  async askAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+  async requestAny<Answer>(request: (connection: Connection) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
     for (const node of this.#candidates()) {
       try {
         const answer = await within(
-          askMs,
+          requestTimeoutMs,
           this.#pool.get(node).then((connection) => request(connection)),
         );
         this.#failedAt.delete(addressOf(node));
@@ -143,10 +143,10 @@ export class Cluster {
   #candidates(): Node[] {
     const nodes = [...this.#known.brokers.values(), ...this.#bootstrap];
     const distinct = [...new Map(nodes.map((node) => [addressOf(node), node])).values()];
-    const from = this.#turn++ % distinct.length;
-    const turned = [...distinct.slice(from), ...distinct.slice(0, from)];
+    const from = this.#nextBroker++ % distinct.length;
+    const rotated = [...distinct.slice(from), ...distinct.slice(0, from)];
     const failedAt = (node: Node): number => this.#failedAt.get(addressOf(node)) ?? Number.NEGATIVE_INFINITY;
-    return turned.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
+    return rotated.sort((a, b) => (failedAt(a) < failedAt(b) ? -1 : Number(failedAt(a) > failedAt(b))));
   }
 
   /** Metadata with these topics, cached until a refresh is requested. A missing topic is a `MissingTopicError`. */
@@ -154,7 +154,7 @@ export class Cluster {
     const oldest = performance.now() - metadataMaxAgeMs;
     const isKnown = topics.every((topic) => (this.#knownAt.get(topic) ?? Number.NEGATIVE_INFINITY) > oldest);
     if (isKnown && !forceUpdate && this.#known.brokers.size > 0) return this.#known;
-    return this.#learn(await this.askAny((connection) => askMetadata(connection, topics)));
+    return this.#learn(await this.requestAny((connection) => fetchMetadata(connection, topics)));
   }
 
   #learn({ brokers, topics }: MetadataAnswer): Metadata {
@@ -261,7 +261,7 @@ const brokerOf = (metadata: Metadata, node: number): Node => {
   return broker;
 };
 
-const askMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataAnswer> => {
+const fetchMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataAnswer> => {
   const answer = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
     // The driver takes a partition without a leader for a failure of the whole answer.
     if (error instanceof ResponseError) return error['response'] as MetadataAnswer;

@@ -1,17 +1,17 @@
 /** A consumer: one membership after another, each with a loop for every assigned partition. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toldTogether } from '../../runtime/told-together.ts';
+import { throttleFailures } from '../../runtime/log-throttle.ts';
 import type { Batch, Consumer, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { Cluster, type DriverOptions } from './cluster.ts';
 import type { Assignment } from './coordinator.ts';
 import { isProtocolError, MissingTopicError, reasonOf } from './failures.ts';
 import { Fetcher } from './fetcher.ts';
+import type { Takeover } from './group-migration.ts';
 import { type GroupTiming, Membership } from './membership.ts';
 import { type BatchLimits, claimedIn, PartitionLoop } from './partition-loop.ts';
 import type { SharedFetcher } from './shared-fetcher.ts';
-import type { Takeover } from './takeover.ts';
 import { FatalBusError } from './wire.ts';
 
 export interface KafkaConsumerOptions {
@@ -33,7 +33,7 @@ interface Handlers {
   readonly events: PartitionEvents;
 }
 
-const longestBackOffMs = 2000;
+const maxBackOffMs = 2000;
 const commitRetryMs = 250;
 /** How often `stop` lets a commit be tried while the coordinator is away. */
 const triesAfterStop = 40;
@@ -51,7 +51,7 @@ export class KafkaConsumer implements Consumer {
   readonly #fetching: Cluster;
   readonly #coordinating: Cluster;
   readonly #membership: Membership;
-  readonly #rejected = toldTogether((error, partitions) => {
+  readonly #rejected = throttleFailures((error, partitions) => {
     const { log, group } = this.#options;
     log.warn(
       { group, partitions, reason: reasonOf(error) },
@@ -122,7 +122,7 @@ export class KafkaConsumer implements Consumer {
     if (error instanceof FatalBusError && !perhapsLater) throw error;
     // A broker that restarts is ordinary life; what lasts is worth a line.
     if (failures === 3) log.warn({ group, reason: reasonOf(error) }, 'cannot join the group; trying again');
-    const backOffMs = Math.min(200 * 2 ** failures, longestBackOffMs);
+    const backOffMs = Math.min(200 * 2 ** failures, maxBackOffMs);
     await sleep(backOffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
@@ -135,8 +135,8 @@ export class KafkaConsumer implements Consumer {
     const signal = AbortSignal.any([ending.signal, this.#stopping.signal]);
     // Every partition that waits for its next try listens.
     setMaxListeners(0, signal);
-    const beating = new AbortController();
-    const heartbeats = this.#beat(ending, beating.signal);
+    const heartbeatStop = new AbortController();
+    const heartbeats = this.#sendHeartbeats(ending, heartbeatStop.signal);
     let failure: unknown;
     try {
       const loops = await this.#loops(assignment, fetcher, ending, handlers);
@@ -154,7 +154,7 @@ export class KafkaConsumer implements Consumer {
       await Promise.race([Promise.all(running), aborted(this.#abandoning.signal)]);
     } finally {
       fetcher.close();
-      beating.abort();
+      heartbeatStop.abort();
       await heartbeats;
     }
     if (failure !== undefined) throw failure;
@@ -226,7 +226,7 @@ export class KafkaConsumer implements Consumer {
   }
 
   /** Sends heartbeats until the signal aborts, also while batches in hand finish. Ends the membership when the coordinator requires it. */
-  async #beat(ending: AbortController, until: AbortSignal): Promise<void> {
+  async #sendHeartbeats(ending: AbortController, until: AbortSignal): Promise<void> {
     const everyMs = Math.min(1000, this.#options.timing.sessionTimeoutMs / 4);
     while (!until.aborted) {
       await sleep(everyMs, undefined, { signal: until }).catch(() => undefined);

@@ -1,6 +1,6 @@
 /** The broker that coordinates a group: which one it is, requests to it, and where the group stands. */
 import { type Connection, findCoordinatorV4, offsetFetchV8, ResponseError } from '@platformatic/kafka';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import type { Cluster, Node } from './cluster.ts';
 import { unlessAborted, unlessMoved } from './deadline.ts';
 import { isProtocolError } from './failures.ts';
@@ -20,7 +20,7 @@ export interface Position {
 const groupKey = 0;
 export const answerTimeoutMs = 10_000;
 /** How often a waiting request checks whether the group has another coordinator by now. */
-const lookMs = 3000;
+const checkIntervalMs = 3000;
 
 export class Coordinator {
   readonly #cluster: Cluster;
@@ -36,7 +36,7 @@ export class Coordinator {
   }
 
   /** Sends a request to the coordinator, which is found again after any failure that may mean it moved. */
-  async ask<Answer>(
+  async request<Answer>(
     request: (connection: Connection) => Promise<Answer>,
     timeoutMs = answerTimeoutMs,
     stopping?: AbortSignal,
@@ -47,7 +47,7 @@ export class Coordinator {
       const node = this.#node;
       connection = await this.#cluster.connectionTo(node);
       const answer = within(timeoutMs, request(connection));
-      const settled = unlessMoved(answer, lookMs, async () => {
+      const settled = unlessMoved(answer, checkIntervalMs, async () => {
         const { host, port } = await this.#find();
         return host !== node.host || port !== node.port;
       });
@@ -73,7 +73,7 @@ export class Coordinator {
   async positions(partitions: Assignment): Promise<Position[]> {
     const topics = Object.entries(partitions).map(([name, partitionIndexes]) => ({ name, partitionIndexes }));
     if (topics.length === 0) return [];
-    const { groups } = await this.ask((connection) =>
+    const { groups } = await this.request((connection) =>
       offsetFetchV8.api.async(connection, [{ groupId: this.#group, memberId: null, memberEpoch: -1, topics }], true),
     );
     return groups.flatMap((group) =>
@@ -89,7 +89,7 @@ export class Coordinator {
   }
 
   async #find(): Promise<Node> {
-    const { coordinators } = await this.#directory.askAny((connection) =>
+    const { coordinators } = await this.#directory.requestAny((connection) =>
       findCoordinatorV4.api.async(connection, groupKey, [this.#group]),
     );
     const [coordinator] = coordinators;

@@ -1,5 +1,5 @@
 /** Deadlines of requests to brokers, and checks whether another broker leads by now. */
-import { LateError } from '../../runtime/within.ts';
+import { LateError } from '../../runtime/timeout.ts';
 
 /**
  * While a request waits, checks every `everyMs` whether another broker has taken over, and rejects when it has. A check
@@ -14,14 +14,14 @@ export const unlessMoved = async <Value>(
   moved.catch(() => undefined);
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
-  const look = async (): Promise<void> => {
+  const checkMoved = async (): Promise<void> => {
     if (await hasMoved().catch(() => false))
       reject(new Error('another broker has taken over from the one that was asked'));
     else if (!isOver) set();
   };
   // Not a signal that aborts: that makes two errors with their stacks for each request.
   const set = (): void => {
-    timer = setTimeout(look, everyMs).unref();
+    timer = setTimeout(checkMoved, everyMs).unref();
   };
   set();
   try {
@@ -50,7 +50,7 @@ export const unlessAborted = async <Value>(promise: Promise<Value>, signal: Abor
  * Calls `look` each time that work has begun and not ended for `ms`. The timer keeps running when work ends, and is set
  * again only when it fires: a timer for each of many small requests would cost CPU.
  */
-export const watchdog = (ms: number, look: () => void): { begin(): void; end(): void } => {
+export const watchdog = (ms: number, onDue: () => void): { begin(): void; end(): void } => {
   let isSet = false;
   let since: number | undefined;
   const set = (delayMs: number): void => {
@@ -67,7 +67,7 @@ export const watchdog = (ms: number, look: () => void): { begin(): void; end(): 
     }
     since = performance.now();
     set(ms);
-    look();
+    onDue();
   };
   return {
     begin() {

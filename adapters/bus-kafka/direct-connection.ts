@@ -22,7 +22,7 @@ interface Pending {
 }
 
 /** A longer announced length means that the peer is not Kafka. */
-const longestAnswer = 256 * 1024 * 1024;
+const maxAnswerBytes = 256 * 1024 * 1024;
 
 /**
  * The driver reads 64 KiB at a time into memory of its own and copies it out of there: for fetches that is most of what
@@ -40,9 +40,9 @@ export class DirectConnection {
   constructor(host: string, port: number, { clientId, tls, requestTimeout = 10_000 }: BaseOptions) {
     this.#clientId = clientId;
     const buffer = new FetchBuffer(() => this.#answer());
-    const read = (take: () => void): true => {
+    const read = (receive: () => void): true => {
       try {
-        take();
+        receive();
       } catch (error) {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
       }
@@ -55,7 +55,7 @@ export class DirectConnection {
           port,
           onread: { buffer: () => buffer.room, callback: (bytes) => read(() => buffer.received(bytes)) },
         });
-    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => buffer.take(chunk)));
+    if (tls) this.#socket.on('data', (chunk: Buffer) => read(() => buffer.append(chunk)));
     this.connected = once(this.#socket, tls ? 'secureConnect' : 'connect');
     this.connected.catch(() => undefined);
     this.#socket.setNoDelay(true);
@@ -71,7 +71,7 @@ export class DirectConnection {
     return this.#failure === undefined;
   }
 
-  ask<Answer>({ key, version, tagged, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
+  request<Answer>({ key, version, tagged, payload, parser }: DirectRequest<Answer>): Promise<Answer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#lastId = (this.#lastId + 1) & 0x7fffffff;
     const id = this.#lastId;
@@ -99,7 +99,7 @@ export class DirectConnection {
   *#expect({ id, parser }: Pending): Parser<void> {
     const head = yield 8;
     const bytes = head.readInt32BE(0) - 4;
-    if (bytes < 0 || bytes > longestAnswer || head.readInt32BE(4) !== id)
+    if (bytes < 0 || bytes > maxAnswerBytes || head.readInt32BE(4) !== id)
       throw new Error('what answers is not Kafka, or speaks TLS');
     yield* parser(bytes);
     this.#pending.shift();

@@ -1,6 +1,6 @@
 /** One direct connection a broker, opened when it is needed and opened again when it broke. */
 import type { BaseOptions } from '@platformatic/kafka';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import { DirectConnection } from './direct-connection.ts';
 import { authenticate, type Credentials } from './sasl.ts';
 

@@ -1,7 +1,7 @@
 /** The answer to a Fetch request of version 15. The driver's own parser copies every value into memory of its own. */
 import { Reader, type RecordsBatch, readRecordsBatches } from '@platformatic/kafka';
-import type { Slab, Slabs } from '../slabs.ts';
-import { mostAtOnce, type Parser } from './fetch-buffer.ts';
+import type { BufferPool, PooledBuffer } from '../buffer-pool.ts';
+import { maxReadBytes, type Parser } from './fetch-buffer.ts';
 
 /** A broker's answer about one partition. */
 export interface PartitionAnswer {
@@ -12,7 +12,7 @@ export interface PartitionAnswer {
   readonly abortedTransactions: readonly { readonly producerId: bigint; readonly firstOffset: bigint }[];
   /** Keys, values and headers lie in `slab`, those of a compressed batch in memory of their own. */
   readonly records: readonly RecordsBatch[];
-  readonly slab: Slab | undefined;
+  readonly pooledBuffer: PooledBuffer | undefined;
 }
 
 interface TopicAnswer {
@@ -26,7 +26,7 @@ export interface FetchAnswer {
 }
 
 /** Reads a fetch's answer from behind its correlation id. Records come into `slabs`. */
-export function* fetchAnswer(slabs: Slabs): Parser<FetchAnswer> {
+export function* fetchAnswer(bufferPool: BufferPool): Parser<FetchAnswer> {
   yield* taggedFields();
   const head = yield 10; // Throttle time, error, session
   const errorCode = head.readInt16BE(4);
@@ -35,7 +35,7 @@ export function* fetchAnswer(slabs: Slabs): Parser<FetchAnswer> {
     const topicId = (yield 16).toString('hex');
     const partitions: PartitionAnswer[] = [];
     for (let more = yield* arrayLength(); more > 0; more--) {
-      partitions.push(yield* partitionAnswer(slabs));
+      partitions.push(yield* partitionAnswer(bufferPool));
       yield* taggedFields();
     }
     yield* taggedFields();
@@ -45,7 +45,7 @@ export function* fetchAnswer(slabs: Slabs): Parser<FetchAnswer> {
   return { errorCode, responses };
 }
 
-function* partitionAnswer(slabs: Slabs): Parser<PartitionAnswer> {
+function* partitionAnswer(bufferPool: BufferPool): Parser<PartitionAnswer> {
   const head = yield 30; // …, high watermark, last stable offset, first offset
   const partitionIndex = head.readInt32BE(0);
   const errorCode = head.readInt16BE(4);
@@ -57,10 +57,10 @@ function* partitionAnswer(slabs: Slabs): Parser<PartitionAnswer> {
   }
   const preferredReplica = (yield 4).readInt32BE(0);
   const bytes = yield* arrayLength();
-  const slab = bytes > 0 ? slabs.take(bytes) : undefined;
-  if (slab !== undefined) yield slab.bytes;
-  const records = slab === undefined ? [] : readRecordsBatches(Reader.from(slab.bytes));
-  return { partitionIndex, errorCode, preferredReplica, abortedTransactions, records, slab };
+  const pooledBuffer = bytes > 0 ? bufferPool.acquire(bytes) : undefined;
+  if (pooledBuffer !== undefined) yield pooledBuffer.bytes;
+  const records = pooledBuffer === undefined ? [] : readRecordsBatches(Reader.from(pooledBuffer.bytes));
+  return { partitionIndex, errorCode, preferredReplica, abortedTransactions, records, pooledBuffer };
 }
 
 /** A compact array's length; none and empty are the same here. */
@@ -82,7 +82,7 @@ function* varint(): Parser<number> {
 function* taggedFields(): Parser<void> {
   for (let left = yield* varint(); left > 0; left--) {
     yield* varint();
-    for (let bytes = yield* varint(); bytes > 0; bytes -= mostAtOnce) yield Math.min(bytes, mostAtOnce);
+    for (let bytes = yield* varint(); bytes > 0; bytes -= maxReadBytes) yield Math.min(bytes, maxReadBytes);
   }
 }
 

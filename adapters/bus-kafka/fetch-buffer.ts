@@ -1,15 +1,15 @@
 /** Answers off a socket, their large parts straight into the memory in which they stay. */
 
 /** What a parser needs next: a number of bytes, at most `mostAtOnce`, or a buffer to be filled. */
-type Wanted = number | Buffer;
+type ReadRequest = number | Buffer;
 
 /**
  * Reads one answer: yields what it needs, and is resumed with it. Bytes that it asked for by number must be read before
  * it yields again.
  */
-export type Parser<Answer> = Generator<Wanted, Answer, Buffer>;
+export type Parser<Answer> = Generator<ReadRequest, Answer, Buffer>;
 
-export const mostAtOnce = 1024;
+export const maxReadBytes = 1024;
 const scratchBytes = 64 * 1024;
 
 /**
@@ -24,7 +24,7 @@ export class FetchBuffer {
   #from = 0;
   #to = 0;
   #parser: Parser<void> | undefined;
-  #wanted: Wanted = 0;
+  #pendingRead: ReadRequest = 0;
   #filled = 0;
 
   /** `parsers` gives the parser of the next answer; none when no answer is expected. */
@@ -34,19 +34,19 @@ export class FetchBuffer {
 
   /** Where the next bytes go; never empty. */
   get room(): Buffer {
-    if (typeof this.#wanted === 'object') return this.#wanted.subarray(this.#filled);
+    if (typeof this.#pendingRead === 'object') return this.#pendingRead.subarray(this.#filled);
     return this.#scratch.subarray(this.#to);
   }
 
   /** Call it after this many bytes of `room` were written. Throws what a parser throws, and when no answer was expected: the rest cannot be read then. */
   received(bytes: number): void {
-    if (typeof this.#wanted === 'object') this.#filled += bytes;
+    if (typeof this.#pendingRead === 'object') this.#filled += bytes;
     else this.#to += bytes;
     for (let given = this.#next(); given !== undefined; given = this.#next()) this.#step(given);
   }
 
   /** As `received`, for bytes in another buffer. */
-  take(chunk: Buffer): void {
+  append(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const copied = chunk.copy(this.room, 0, at);
       at += copied;
@@ -56,22 +56,22 @@ export class FetchBuffer {
 
   /** What the parser needs, once all of it is there. */
   #next(): Buffer | undefined {
-    const wanted = this.#wanted;
-    if (typeof wanted === 'object') {
-      const copied = this.#scratch.copy(wanted, this.#filled, this.#from, this.#to);
+    const pendingRead = this.#pendingRead;
+    if (typeof pendingRead === 'object') {
+      const copied = this.#scratch.copy(pendingRead, this.#filled, this.#from, this.#to);
       this.#from += copied;
       this.#filled += copied;
       this.#rewind();
-      return this.#filled === wanted.length ? wanted : undefined;
+      return this.#filled === pendingRead.length ? pendingRead : undefined;
     }
     // An answer's first step waits for its first byte.
-    const least = Math.max(1, wanted);
-    if (this.#to - this.#from >= least) {
-      this.#from += wanted;
-      return this.#scratch.subarray(this.#from - wanted, this.#from);
+    const minBytes = Math.max(1, pendingRead);
+    if (this.#to - this.#from >= minBytes) {
+      this.#from += pendingRead;
+      return this.#scratch.subarray(this.#from - pendingRead, this.#from);
     }
     this.#rewind();
-    if (this.#from + mostAtOnce > scratchBytes) {
+    if (this.#from + maxReadBytes > scratchBytes) {
       this.#scratch.copyWithin(0, this.#from, this.#to);
       this.#to -= this.#from;
       this.#from = 0;
@@ -91,6 +91,6 @@ export class FetchBuffer {
     this.#filled = 0;
     const { done, value } = this.#parser.next(given);
     if (done === true) this.#parser = undefined;
-    this.#wanted = done === true ? 0 : value;
+    this.#pendingRead = done === true ? 0 : value;
   }
 }

@@ -8,7 +8,7 @@ const setting = 'max.message.bytes';
 /** Largest value of a message that a topic takes now. */
 export const largestValue = async (cluster: Cluster, topic: string): Promise<number> => {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: [setting] };
-  const { results } = await cluster.askAny((connection) => describeConfigsV4.api.async(connection, [resource]));
+  const { results } = await cluster.requestAny((connection) => describeConfigsV4.api.async(connection, [resource]));
   const bytes = Number(results[0]?.configs[0]?.value ?? 0) - headerAllowance;
   return bytes > 0 ? bytes : Number.POSITIVE_INFINITY;
 };

@@ -1,10 +1,10 @@
 /** The queue of messages for the partitions of one leader: all that wait are sent in one request, as soon as the one before is acknowledged. */
 import type { BaseOptions } from '@platformatic/kafka';
-import { LateError } from '../../runtime/within.ts';
+import { LateError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { deadline } from './deadline.ts';
 import { isProtocolError, reasonOf } from './failures.ts';
-import { nextRound } from './round.ts';
+import { nextRound } from './fetch-round.ts';
 import { Sender } from './sender.ts';
 import type { Outgoing } from './wire.ts';
 
@@ -79,7 +79,7 @@ export class LeaderQueue {
     const tooLarge = isProtocolError(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE') && round.length === 1;
     const reason = tooLarge
       ? new PermanentError('too-large', `Kafka refused a message of topic ${round[0]?.topic} as too large`)
-      : new UnavailableError(`Kafka did not acknowledge: ${this.#why(error)}`, { cause: error });
+      : new UnavailableError(`Kafka did not acknowledge: ${this.#describeFailure(error)}`, { cause: error });
     this.#options.failed(reason);
     for (const call of failed) call.reject(reason);
     // Retries of the old sender must not come between messages that are published from now on.
@@ -88,7 +88,7 @@ export class LeaderQueue {
     void old.close().catch(() => undefined);
   }
 
-  #why(error: unknown): string {
+  #describeFailure(error: unknown): string {
     const { trouble } = this.#sender;
     return error instanceof LateError && trouble !== undefined
       ? `${reasonOf(error)}; ${reasonOf(trouble)}`

@@ -31,11 +31,11 @@ export const assignPartitions = (
 ): Map<string, Record<string, number[]>> => {
   const sorted = [...members].sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
   const assigned = new Map<string, Record<string, number[]>>(sorted.map(({ memberId }) => [memberId, {}]));
-  let turn = 0;
+  let nextSubscriber = 0;
   for (const topic of [...topics.keys()].sort()) {
     const subscribers = sorted.filter((member) => member.topics.includes(topic));
     for (let partition = 0; subscribers.length > 0 && partition < (topics.get(topic) ?? 0); partition++) {
-      const own = assigned.get(subscribers[turn++ % subscribers.length]?.memberId ?? '') ?? {};
+      const own = assigned.get(subscribers[nextSubscriber++ % subscribers.length]?.memberId ?? '') ?? {};
       own[topic] = [...(own[topic] ?? []), partition];
     }
   }
@@ -68,7 +68,7 @@ export class Membership {
     this.#generation = joined.generationId;
     const leads = joined.leader === joined.memberId;
     const assignments = leads ? await this.#assignments(joined.members) : [];
-    const { assignment } = await this.#coordinator.ask(
+    const { assignment } = await this.#coordinator.request(
       (connection) =>
         syncGroupV5.api.async(
           connection,
@@ -90,7 +90,7 @@ export class Membership {
     const { sessionTimeoutMs, rebalanceTimeoutMs } = this.#timing;
     const protocols = [{ name: protocolName, metadata: MemberMetadata.encode(subscription(topics)) }];
     const attempt = () =>
-      this.#coordinator.ask(
+      this.#coordinator.request(
         (connection) =>
           joinGroupV9.api.async(
             connection,
@@ -133,7 +133,7 @@ export class Membership {
 
   /** Rejects with the protocol's REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION when that is so. */
   async heartbeat(): Promise<void> {
-    await this.#coordinator.ask((connection) =>
+    await this.#coordinator.request((connection) =>
       heartbeatV4.api.async(connection, this.#group, this.#generation, this.#memberId, null),
     );
   }
@@ -144,7 +144,7 @@ export class Membership {
   }
 
   async commit(topic: string, partition: number, offset: number, metadata: string): Promise<void> {
-    await this.#coordinator.ask((connection) =>
+    await this.#coordinator.request((connection) =>
       offsetCommitV8.api.async(connection, this.#group, this.#generation, this.#memberId, null, [
         {
           name: topic,
@@ -170,7 +170,7 @@ export class Membership {
   async leave(): Promise<void> {
     if (this.#memberId === '') return;
     const members = [{ memberId: this.#memberId, groupInstanceId: null, reason: 'stopped' }];
-    await this.#coordinator.ask((connection) => leaveGroupV5.api.async(connection, this.#group, members));
+    await this.#coordinator.request((connection) => leaveGroupV5.api.async(connection, this.#group, members));
     this.forget();
   }
 }

@@ -34,7 +34,7 @@ export interface PartitionPorts {
 }
 
 const firstBackOffMs = 300;
-const longestBackOffMs = 30_000;
+const maxBackOffMs = 30_000;
 
 /** Metadata of a commit: the end of the delivered range that begins at the committed offset. */
 const claimOf = (last: number): string => JSON.stringify({ last });
@@ -55,7 +55,7 @@ const untilAcknowledged = async (
   rejected: (error: unknown) => void,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, longestBackOffMs)) {
+  for (let backOffMs = firstBackOffMs; ; backOffMs = Math.min(2 * backOffMs, maxBackOffMs)) {
     try {
       await call();
       return true;

@@ -1,13 +1,13 @@
 /** Publishing: decides partitions and sizes, and gives each leader's messages to its own queue. */
 import type { BaseOptions } from '@platformatic/kafka';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
 import { reasonOf } from './failures.ts';
+import { nextRound } from './fetch-round.ts';
 import { largestValue } from './largest-value.ts';
 import { acknowledgementTimeoutMs, type Call, LeaderQueue } from './leader-queue.ts';
-import { nextRound } from './round.ts';
 import { FatalBusError, headerAllowance, type Outgoing, outgoing } from './wire.ts';
 
 export interface KafkaProducerOptions {
@@ -21,7 +21,7 @@ export interface KafkaProducerOptions {
 }
 
 /** A call is refused at once while more than this waits. */
-const mostPendingBytes = 256 * 1024 * 1024;
+const maxPendingBytes = 256 * 1024 * 1024;
 /** How long a failed round counts: without requests, which a readiness that stays bad keeps away, nothing would end it. */
 const troubleMs = 10_000;
 
@@ -50,11 +50,11 @@ export class KafkaProducer implements Producer {
   async publish(messages: readonly Message[]): Promise<void> {
     if (messages.length === 0) return;
     const ready = this.#prepare(messages);
-    const entries = ready ?? (await this.#prepareAnew(messages));
+    const entries = ready ?? (await this.#refreshAndPrepare(messages));
     if (this.#closed) throw new UnavailableError('the producer is closed');
     let bytes = 0;
     for (const entry of entries) bytes += entry.bytes;
-    if (this.#pendingBytes + bytes > mostPendingBytes)
+    if (this.#pendingBytes + bytes > maxPendingBytes)
       throw new UnavailableError(`${this.#pendingBytes} bytes wait for Kafka already; try again later`);
     this.#pendingBytes += bytes;
     try {
@@ -92,7 +92,7 @@ export class KafkaProducer implements Producer {
   #learning: Promise<void> = Promise.resolve();
 
   /** One call after the other, in order. */
-  async #prepareAnew(messages: readonly Message[]): Promise<Outgoing[]> {
+  async #refreshAndPrepare(messages: readonly Message[]): Promise<Outgoing[]> {
     const learned = this.#learning.then(() => this.#learn(messages.map(({ topic }) => topic)));
     this.#learning = learned.catch(() => undefined);
     await learned;
@@ -155,7 +155,7 @@ export class KafkaProducer implements Producer {
     return this.#options.transaction(name, (send) =>
       work(async (messages) => {
         if (messages.length === 0) return;
-        let rest: readonly Outgoing[] = this.#prepare(messages) ?? (await this.#prepareAnew(messages));
+        let rest: readonly Outgoing[] = this.#prepare(messages) ?? (await this.#refreshAndPrepare(messages));
         while (rest.length > 0) {
           const next = nextRound(rest, this.#roundLimit);
           await send(next.round);

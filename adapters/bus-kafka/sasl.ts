@@ -14,13 +14,13 @@ interface Api<Answer> {
   parseResponse(correlation: number, key: number, version: number, reader: Reader): Answer;
 }
 
-const ask = <Answer>(
+const request = <Answer>(
   connection: DirectConnection,
   { api: { key, version }, parseResponse }: Api<Answer>,
   payload: Writer,
   tagged: boolean,
 ): Promise<Answer> =>
-  connection.ask({
+  connection.request({
     ...{ key, version, tagged, payload },
     *parser(bytes) {
       const reader = Reader.from(yield Buffer.alloc(bytes));
@@ -34,8 +34,9 @@ export const authenticate = async (
   connection: DirectConnection,
   { mechanism, username, password }: Credentials,
 ): Promise<number> => {
-  const step = (bytes: Buffer) => ask(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
-  await ask(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
+  const step = (bytes: Buffer) =>
+    request(connection, saslAuthenticateV2, saslAuthenticateV2.createRequest(bytes), true);
+  await request(connection, saslHandshakeV1, saslHandshakeV1.createRequest(mechanism), false);
   const { sessionLifetimeMs } =
     mechanism === 'PLAIN'
       ? await step(Buffer.from(['', username, password].join('\0')))

@@ -33,9 +33,9 @@ interface InFlight {
 }
 
 const firstRetryDelayMs = 20;
-const longestRetryDelayMs = 250;
+const maxRetryDelayMs = 250;
 /** A broker that hangs breaks no connection: after this time without an answer, the sender checks whether another broker leads. */
-const lookAfterMs = 1000;
+const checkAfterMs = 1000;
 const acknowledgedByAll = -1;
 const largestSequence = 2 ** 31;
 /** The answer to a batch that the leader has already, further back than it can say where. */
@@ -89,7 +89,7 @@ export class Sender {
   #metadata: Metadata | undefined;
   #producer: Producer | undefined;
   readonly #inFlight = new Set<InFlight>();
-  readonly #watchdog = watchdog(lookAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
+  readonly #watchdog = watchdog(checkAfterMs, () => void this.#leaveFormerLeaders().catch(() => undefined));
   #trouble: unknown;
   #closed = false;
 
@@ -125,7 +125,7 @@ export class Sender {
       }
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
       // A leader that goes in good order has a successor at once, one that dies after seconds.
-      await pause(Math.min(firstRetryDelayMs * 2 ** attempt, longestRetryDelayMs));
+      await pause(Math.min(firstRetryDelayMs * 2 ** attempt, maxRetryDelayMs));
       if (this.#closed) throw new Error('the producer was closed before Kafka acknowledged');
     }
   }
@@ -142,7 +142,7 @@ export class Sender {
   }
 
   async #newProducer(): Promise<Producer> {
-    const { producerId, producerEpoch } = await this.#cluster.askAny((connection) =>
+    const { producerId, producerEpoch } = await this.#cluster.requestAny((connection) =>
       initProducerIdV4.api.async(connection, null, this.#timeoutMs),
     );
     return { id: producerId, epoch: producerEpoch };

@@ -20,8 +20,8 @@ class Front {
   fetching: Promise<void> | undefined;
 
   constructor(budget: Budget) {
-    this.window = new ReadingWindow<Held>(budget, (gone) => {
-      for (const { release } of gone) release();
+    this.window = new ReadingWindow<Held>(budget, (pieces) => {
+      for (const { release } of pieces) release();
     });
   }
 }
@@ -89,7 +89,7 @@ export class SharedFetcher {
           front.window.readers.delete(position);
           front.window.clean();
         }
-        this.#closeUnread();
+        this.#closeUnused();
       },
     };
   }
@@ -123,7 +123,7 @@ export class SharedFetcher {
   }
 
   /** A request that waits for records would be repeated for ever. */
-  #closeUnread(): void {
+  #closeUnused(): void {
     for (const [name, topic] of this.#topics) {
       if ([...topic.fronts.values()].some(({ window }) => window.readers.size > 0)) continue;
       topic.close();

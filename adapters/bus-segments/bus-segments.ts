@@ -11,13 +11,13 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { topics } from '../../schemas/topics.ts';
+import { BufferPool } from '../buffer-pool.ts';
 import { lockDirectory } from '../directory-lock.ts';
-import { Slabs } from '../slabs.ts';
 import { type Disk, disk as realDisk } from './disk.ts';
 import { SegmentsFollower } from './follower.ts';
 import { Group, segmentsConsumer } from './group.ts';
-import { describeLost, type Lost, lettersOf } from './lost.ts';
-import { type KeptTopic, type OffsetStore, openOffsetStore } from './offset-store.ts';
+import { describeLost, type Lost, toDeadLetters } from './lost-messages.ts';
+import { type OffsetStore, openOffsetStore, type StoredTopic } from './offset-store.ts';
 import { PartitionLog, partitionDirectory } from './partition.ts';
 import { PartitionConsumer } from './partition-consumer.ts';
 import { Gathered, PartitionReader } from './reader.ts';
@@ -27,7 +27,7 @@ import { Transactions } from './transactions.ts';
 
 const mebibyte = 1024 * 1024;
 /** Bytes (decompressed) that are held for groups that have not come so far yet. */
-const mostHeldBytes = 64 * mebibyte;
+const maxHeldBytes = 64 * mebibyte;
 
 export interface SegmentsOptions {
   /** Everything lies in here; made when missing. One process at a time. */
@@ -55,7 +55,7 @@ export interface SegmentsBus extends Bus {
 }
 
 interface OpenTopic {
-  readonly kept: KeptTopic;
+  readonly stored: StoredTopic;
   readonly partitions: PartitionLog[];
 }
 
@@ -91,9 +91,9 @@ class EmbeddedBus implements SegmentsBus {
   readonly #groups = new Map<string, Group>();
   readonly #consumers = new Map<string, PartitionConsumer[]>();
   readonly #followers = new Set<SegmentsFollower>();
-  readonly #slabs = new Slabs({ areShared: true });
+  readonly #bufferPool = new BufferPool({ areShared: true });
   readonly #shared = new WeakMap<PartitionLog, SharedReading>();
-  readonly #budget = new Budget(mostHeldBytes);
+  readonly #budget = new Budget(maxHeldBytes);
   #timer: NodeJS.Timeout | undefined;
   #pendingBytes = 0;
   #closed: Promise<void> | undefined;
@@ -116,7 +116,7 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async open(): Promise<void> {
-    for (const kept of this.#store.topics()) await this.#openTopic(kept);
+    for (const storedTopic of this.#store.topics()) await this.#openTopic(storedTopic);
     this.#timer = setInterval(
       () => void this.retain().catch(() => undefined),
       this.#options.retentionEveryMs ?? 60_000,
@@ -128,16 +128,16 @@ class EmbeddedBus implements SegmentsBus {
     for (const topic of topics) {
       if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(topic.name))
         throw new PermanentError('bad-topic', `${topic.name} cannot be a topic's name`);
-      const before = this.#topics.get(topic.name)?.kept;
-      const kept: KeptTopic = {
+      const before = this.#topics.get(topic.name)?.stored;
+      const storedTopic: StoredTopic = {
         name: topic.name,
         partitions: Math.max(topic.embeddedPartitions, before?.partitions ?? 1),
         retentionMs: Math.max(Math.round(topic.retentionHours * 3_600_000), before?.retentionMs ?? 0),
         retentionBytes: Math.max(topic.retentionBytes, before?.retentionBytes ?? 0),
         maxMessageBytes: Math.max(topic.maxMessageBytes, before?.maxMessageBytes ?? 0),
       };
-      await this.#openTopic(kept);
-      this.#store.saveTopic(kept);
+      await this.#openTopic(storedTopic);
+      this.#store.saveTopic(storedTopic);
     }
     for (const group of this.#groups.values()) group.reshare();
   }
@@ -176,11 +176,11 @@ class EmbeddedBus implements SegmentsBus {
     const log = this.#partition(topic, partition);
     if (from < log.earliest)
       throw new Error(`${log.title}: offset ${from} is no longer kept, the earliest is ${log.earliest}`);
-    const reader = new PartitionReader(log, from, new Slabs());
+    const reader = new PartitionReader(log, from, new BufferPool());
     try {
       while (reader.next < Math.min(to, log.stableEnd)) {
         const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: mebibyte, before: to });
-        const lost = await reader.take(some);
+        const lost = await reader.readInto(some);
         yield* some.records;
         if (lost === undefined) continue;
         this.#log.warn({}, describeLost(log.title, lost));
@@ -272,12 +272,12 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   async #retain(): Promise<void> {
-    for (const { kept, partitions } of this.#topics.values())
+    for (const { stored, partitions } of this.#topics.values())
       for (const [partition, log] of partitions.entries()) {
-        const needs = this.#needs(kept.name, partition);
+        const needs = this.#needs(stored.name, partition);
         const needed = Math.min(Number.POSITIVE_INFINITY, ...needs.map(({ committed }) => committed));
-        const bytes = this.#options.retentionBytes ?? kept.retentionBytes;
-        const { held } = await log.retain({ milliseconds: kept.retentionMs, bytes, needed });
+        const bytes = this.#options.retentionBytes ?? stored.retentionBytes;
+        const { held } = await log.retain({ milliseconds: stored.retentionMs, bytes, needed });
         const slowest = needs.find(({ committed }) => committed === needed);
         if (held)
           this.#log.warn(
@@ -311,13 +311,13 @@ class EmbeddedBus implements SegmentsBus {
   }
 
   /** Opens partitions that are not open yet and takes over the limits. */
-  async #openTopic(kept: KeptTopic): Promise<void> {
-    const partitions = this.#topics.get(kept.name)?.partitions ?? [];
-    for (let partition = partitions.length; partition < kept.partitions; partition++)
-      partitions.push(await this.#openPartition(kept.name, partition));
-    this.#topics.set(kept.name, { kept, partitions });
+  async #openTopic(stored: StoredTopic): Promise<void> {
+    const partitions = this.#topics.get(stored.name)?.partitions ?? [];
+    for (let partition = partitions.length; partition < stored.partitions; partition++)
+      partitions.push(await this.#openPartition(stored.name, partition));
+    this.#topics.set(stored.name, { stored, partitions });
     await this.#disk.syncDirectory(this.#options.directory);
-    await this.#disk.syncDirectory(join(this.#options.directory, kept.name));
+    await this.#disk.syncDirectory(join(this.#options.directory, stored.name));
   }
 
   #openPartition(topic: string, partition: number): Promise<PartitionLog> {
@@ -372,7 +372,7 @@ class EmbeddedBus implements SegmentsBus {
 
   /** For a group: it reads with the others of the partition. */
   #readerOf(log: PartitionLog, from: number): GroupReader {
-    const shared = this.#shared.get(log) ?? new SharedReading(log, this.#slabs, this.#budget);
+    const shared = this.#shared.get(log) ?? new SharedReading(log, this.#bufferPool, this.#budget);
     this.#shared.set(log, shared);
     return new GroupReader(log, from, shared);
   }
@@ -381,7 +381,7 @@ class EmbeddedBus implements SegmentsBus {
   async #bury(lost: Lost, { group, topic, partition }: PartitionConsumer): Promise<void> {
     const message = describeLost(`${topic}/${partition}`, lost);
     if (topic !== topics.deadLetter.name) {
-      await this.#publish(await lettersOf(this.#disk, lost, { group, topic, partition }, message), 0);
+      await this.#publish(await toDeadLetters(this.#disk, lost, { group, topic, partition }, message), 0);
       this.#options.metrics?.add('oiq_dead_letters_total', 1, { origin: group, reason: 'damaged' });
     }
     this.#log.error({ group }, message);
@@ -392,11 +392,11 @@ class EmbeddedBus implements SegmentsBus {
     const parts = new Map<PartitionLog, Encoded[]>();
     let bytes = 0;
     for (const message of messages) {
-      const { kept, partitions } = this.#topic(message.topic);
-      if (message.value.length > kept.maxMessageBytes)
+      const { stored, partitions } = this.#topic(message.topic);
+      if (message.value.length > stored.maxMessageBytes)
         throw new PermanentError(
           'message-too-large',
-          `a message of ${message.value.length} bytes is above the ${kept.maxMessageBytes} of topic ${message.topic}`,
+          `a message of ${message.value.length} bytes is above the ${stored.maxMessageBytes} of topic ${message.topic}`,
         );
       const partition = this.#partition(message.topic, partitionOf(message.key, partitions.length));
       const entry = encode(message);

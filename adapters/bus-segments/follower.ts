@@ -1,8 +1,8 @@
 /** Reads partitions outside any group, as they grow. */
 import type { Fetched, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import { Slabs } from '../slabs.ts';
-import { describeLost } from './lost.ts';
+import { BufferPool } from '../buffer-pool.ts';
+import { describeLost } from './lost-messages.ts';
 import type { PartitionLog } from './partition.ts';
 import { Gathered, PartitionReader } from './reader.ts';
 
@@ -13,7 +13,7 @@ export class SegmentsFollower implements Follower {
   readonly #partitionOf: (topic: string, partition: number) => PartitionLog;
   readonly #log: Log;
   readonly #readers = new Map<PartitionLog, PartitionReader>();
-  readonly #slabs = new Slabs();
+  readonly #bufferPool = new BufferPool();
   readonly #reading = new Set<Promise<unknown>>();
   readonly #wakes = new Set<() => void>();
   #closed = false;
@@ -42,7 +42,7 @@ export class SegmentsFollower implements Follower {
   async #next(log: PartitionLog, offset: number): Promise<Fetched | undefined> {
     if (offset < log.earliest || offset > log.end)
       throw new Error(`${log.title}: offset ${offset} is not kept; offsets ${log.earliest} to ${log.end} are`);
-    const reader = this.#readers.get(log) ?? new PartitionReader(log, offset, this.#slabs);
+    const reader = this.#readers.get(log) ?? new PartitionReader(log, offset, this.#bufferPool);
     this.#readers.set(log, reader);
     await reader.seek(offset);
     while (!this.#closed) {
@@ -51,7 +51,7 @@ export class SegmentsFollower implements Follower {
         maxBytes: pieceBytes,
         before: Number.POSITIVE_INFINITY,
       });
-      const lost = await reader.take(some).catch((error: unknown) => {
+      const lost = await reader.readInto(some).catch((error: unknown) => {
         // The next call begins anew, wherever this one failed.
         this.#readers.delete(log);
         throw error;
@@ -70,14 +70,14 @@ export class SegmentsFollower implements Follower {
   /** Waits until the partition has something behind the offset, or until `close`. */
   async #more(log: PartitionLog, offset: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (): void => {
+    const check = (): void => {
       if (this.#closed || log.stableEnd > offset) resolve();
     };
-    log.listeners.add(look);
-    this.#wakes.add(look);
-    look();
+    log.listeners.add(check);
+    this.#wakes.add(check);
+    check();
     await promise;
-    log.listeners.delete(look);
-    this.#wakes.delete(look);
+    log.listeners.delete(check);
+    this.#wakes.delete(check);
   }
 }

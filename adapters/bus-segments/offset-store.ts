@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openingSqlite } from '../sqlite-opening.ts';
 
 /** A topic as the log keeps it. */
-export interface KeptTopic {
+export interface StoredTopic {
   readonly name: string;
   readonly partitions: number;
   readonly retentionMs: number;
@@ -59,7 +59,7 @@ interface Pending {
 }
 
 /** So long do positions wait for others, to be synced with them. */
-const togetherMs = 2;
+const batchMs = 2;
 
 /** Every write is synced when the call returns, or what it answers resolves. Reads come from memory: no other process writes the file. */
 export class OffsetStore {
@@ -100,7 +100,7 @@ export class OffsetStore {
     }
   }
 
-  topics(): KeptTopic[] {
+  topics(): StoredTopic[] {
     return this.#database
       .prepare('SELECT * FROM topics')
       .all()
@@ -113,7 +113,7 @@ export class OffsetStore {
       }));
   }
 
-  saveTopic({ name, partitions, retentionMs, retentionBytes, maxMessageBytes }: KeptTopic): void {
+  saveTopic({ name, partitions, retentionMs, retentionBytes, maxMessageBytes }: StoredTopic): void {
     this.#saveTopic.run(name, partitions, retentionMs, retentionBytes, maxMessageBytes);
   }
 
@@ -163,7 +163,7 @@ export class OffsetStore {
    * As `save`, with what others save in the next moments: groups that are in step have one sync. Resolves when it is done. Until then the
    * position is what it was. It waits for others `withinMs` at most.
    */
-  saveSoon(position: Position, withinMs = togetherMs): Promise<void> {
+  saveSoon(position: Position, withinMs = batchMs): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the bus is closed'));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#pending.push({ position, saved: resolve, failed: reject });

@@ -1,14 +1,14 @@
 /** One partition for one group: forms batches, remembers their ranges, delivers them to the member that owns the partition now. */
 import type { Batch, BusRecord, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { Lost } from './lost.ts';
+import type { Lost } from './lost-messages.ts';
 import type { OffsetStore, Position } from './offset-store.ts';
 import type { PartitionLog } from './partition.ts';
 import { Gathered } from './reader.ts';
 import type { GroupReader } from './shared-reading.ts';
 
 const firstBackOffMs = 300;
-const longestBackOffMs = 30_000;
+const maxBackOffMs = 30_000;
 /** So long an acknowledged range waits to be saved with others. */
 const acknowledgedMs = 20;
 
@@ -51,7 +51,7 @@ export class PartitionConsumer {
   readonly #log: PartitionLog;
   /** Who is to have the partition, and who was told that it has it. */
   #owner: Owner | undefined;
-  #told: Tenure | undefined;
+  #tenure: Tenure | undefined;
   #abandoned = false;
   #running = false;
   #reader: GroupReader | undefined;
@@ -96,9 +96,9 @@ export class PartitionConsumer {
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#owner !== undefined || this.#told !== undefined) {
-      if (this.#told !== undefined && this.#told.owner !== this.#owner) await this.#revoke(this.#told);
-      else if (this.#owner !== undefined) await this.#turn(this.#owner);
+    while (this.#owner !== undefined || this.#tenure !== undefined) {
+      if (this.#tenure !== undefined && this.#tenure.owner !== this.#owner) await this.#revoke(this.#tenure);
+      else if (this.#owner !== undefined) await this.#runOnce(this.#owner);
     }
     const reader = this.#reader;
     this.#reader = undefined;
@@ -110,11 +110,11 @@ export class PartitionConsumer {
   }
 
   /** Tells the owner until it agrees that it has the partition. `false` when another one is to have it meanwhile. */
-  async #tell(owner: Owner): Promise<boolean> {
-    if (this.#told?.owner === owner) return true;
+  async #announceOwner(owner: Owner): Promise<boolean> {
+    if (this.#tenure?.owner === owner) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
     owner.hold(promise);
-    this.#told = { owner, end: resolve };
+    this.#tenure = { owner, end: resolve };
     const { topic, partition } = this;
     while (this.#owner === owner) {
       const { committed = 0, claimed } = this.#position ?? {};
@@ -138,13 +138,13 @@ export class PartitionConsumer {
       const cause = (error as Error).message;
       this.#options.log.warn({ group, topic, partition, cause }, 'what follows from a revoked partition failed');
     }
-    this.#told = undefined;
+    this.#tenure = undefined;
     end();
   }
 
   /** One batch, or an attempt at one. */
-  async #turn(owner: Owner): Promise<void> {
-    if (!(await this.#tell(owner))) return;
+  async #runOnce(owner: Owner): Promise<void> {
+    if (!(await this.#announceOwner(owner))) return;
     try {
       const records = await this.#next(owner);
       if (records === undefined || this.#owner !== owner) return;
@@ -155,8 +155,8 @@ export class PartitionConsumer {
       if (this.#owner !== owner) return;
       const { topic, partition } = this;
       const reader = this.#reader;
-      const keep = reader === undefined ? {} : { keep: () => reader.keep() };
-      await this.#deliver(owner, { topic, partition, first, last, records, ...keep });
+      const retention = reader === undefined ? {} : { retain: () => reader.retain() };
+      await this.#deliver(owner, { topic, partition, first, last, records, ...retention });
       this.#failures = 0;
     } catch (error) {
       await this.#backOff(owner, error as Error, 'a batch failed and comes again');
@@ -201,7 +201,7 @@ export class PartitionConsumer {
     // The next attempt reads again, from the range's beginning, as it was saved.
     this.#mark = undefined;
     await this.#settled();
-    const waitMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** this.#failures++);
+    const waitMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** this.#failures++);
     const { group, topic, partition } = this.#options;
     const { committed, claimed } = this.#position ?? {};
     this.#options.log.warn(
@@ -221,7 +221,7 @@ export class PartitionConsumer {
     if (claimed === undefined) return await this.#gather(reader, owner);
     const limits = { maxRecords: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, before: claimed + 1 };
     const again = new Gathered(limits);
-    for (let lost = await reader.take(again); lost !== undefined; lost = await reader.take(again))
+    for (let lost = await reader.readInto(again); lost !== undefined; lost = await reader.readInto(again))
       await this.#pass(reader, lost);
     return again.records;
   }
@@ -241,15 +241,15 @@ export class PartitionConsumer {
       const begun = readable || gathered.records.length > 0;
       deadline = begun ? Math.min(deadline, performance.now() + maxWaitMs) : Number.POSITIVE_INFINITY;
       const due = performance.now() >= deadline;
-      if (readable && (due || this.#plenty(gathered))) await this.#take(reader, gathered);
+      if (readable && (due || this.#plenty(gathered))) await this.#readInto(reader, gathered);
       else if (!due) await this.#more(reader, gathered, deadline);
       if (gathered.closed || (due && gathered.records.length > 0)) return gathered.records;
     }
     return undefined;
   }
 
-  async #take(reader: GroupReader, gathered: Gathered): Promise<void> {
-    const lost = await reader.take(gathered);
+  async #readInto(reader: GroupReader, gathered: Gathered): Promise<void> {
+    const lost = await reader.readInto(gathered);
     const empty = gathered.records.length === 0;
     if (lost !== undefined && empty) await this.#pass(reader, lost);
     // Readable records come first, as a batch of their own.

@@ -1,7 +1,7 @@
 /** One partition: its segments, its one writer, and who waits for what is written. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -23,7 +23,7 @@ import {
 /** One write takes at most this much of what waits. */
 const groupBytes = 32 * 1024 * 1024;
 /** Bytes whose checksums are computed in one turn of the loop: a large publish must not delay others. */
-const turnBytes = 4 * 1024 * 1024;
+const yieldEveryBytes = 4 * 1024 * 1024;
 
 export interface PartitionOptions {
   readonly topic: string;
@@ -58,14 +58,14 @@ const stampAll = async (group: readonly Waiting[], first: number, timestampMs: n
       buffers.push(entry.head);
       if (entry.value.length > 0) buffers.push(entry.value);
       stamped += entry.value.length;
-      if (stamped < turnBytes) continue;
+      if (stamped < yieldEveryBytes) continue;
       stamped = 0;
-      await nextTurn();
+      await yieldToEventLoop();
     }
   return buffers;
 };
 
-export interface Keep {
+export interface RetentionLimits {
   readonly milliseconds: number;
   readonly bytes: number;
   /** First offset that some group still needs. */
@@ -156,15 +156,15 @@ export class PartitionLog implements ReadableLog {
 
   /** What the transaction wrote is decided: readers may go on. */
   release(transaction: number): void {
-    if (this.#open.delete(transaction)) this.#tell();
+    if (this.#open.delete(transaction)) this.#notifyListeners();
   }
 
   /** Removes whole segments that are too many or too old. `held`: some are kept only because a group needs them. */
-  async retain(keep: Keep): Promise<{ readonly removed: number; readonly held: boolean }> {
+  async retain(limits: RetentionLimits): Promise<{ readonly removed: number; readonly held: boolean }> {
     let removed = 0;
     let held = false;
-    while (!held && (await this.#superfluous(keep))) {
-      held = (this.segments[1]?.base ?? this.#end) > keep.needed;
+    while (!held && (await this.#superfluous(limits))) {
+      held = (this.segments[1]?.base ?? this.#end) > limits.needed;
       if (held || !(await this.#removeFirst())) break;
       removed++;
     }
@@ -173,7 +173,7 @@ export class PartitionLog implements ReadableLog {
   }
 
   /** Whether the first segment is past its age, or the others are enough. */
-  async #superfluous({ milliseconds, bytes }: Keep): Promise<boolean> {
+  async #superfluous({ milliseconds, bytes }: RetentionLimits): Promise<boolean> {
     const [first] = this.segments;
     if (first === undefined || first.size === 0) return false;
     const all = this.segments.reduce((sum, { size }) => sum + size, 0);
@@ -366,7 +366,7 @@ export class PartitionLog implements ReadableLog {
     }
     this.#end = offset;
     for (const { resolve } of group) resolve();
-    this.#tell();
+    this.#notifyListeners();
   }
 
   /** The file is cut back to its last good byte at once, so that a full disk gets the rest back. */
@@ -396,7 +396,7 @@ export class PartitionLog implements ReadableLog {
     this.#unrepaired = false;
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -1,17 +1,17 @@
 /** Reads one partition in order, in large pieces, checking every record. */
 import { stat } from 'node:fs/promises';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
-import { type Slab, type Slabs, slabBytes } from '../slabs.ts';
+import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Disk, SegmentFile } from './disk.ts';
-import type { Lost } from './lost.ts';
+import type { Lost } from './lost-messages.ts';
 import { bad, decode, find, headBytes, stampOf, verified } from './record.ts';
 import { nextGood } from './recovery.ts';
 import { loadIndex, positionBefore, type Segment } from './segment.ts';
 
 /** Pieces are read at least this large where the file has as much, … */
-const leastBytes = 1024 * 1024;
+const minPieceBytes = 1024 * 1024;
 /** … and at most this large, unless one record is larger. */
-const mostBytes = slabBytes;
+const maxPieceBytes = pooledBufferBytes;
 
 /** The parts of a partition that a reader needs. */
 export interface ReadableLog {
@@ -48,7 +48,7 @@ export class Gathered {
   }
 
   /** Whether a value of this size still goes in; closes where not. */
-  takes(bytes: number): boolean {
+  accepts(bytes: number): boolean {
     if (this.records.length > 0 && this.bytes + bytes > this.limits.maxBytes) this.closed = true;
     return !this.closed;
   }
@@ -62,18 +62,18 @@ export class Gathered {
 }
 
 /** A slab that several pieces of a partition lie in. */
-interface CountedSlab extends Slab {
+interface CountedBuffer extends PooledBuffer {
   users: number;
 }
 
-const letGo = (slab: CountedSlab): void => {
-  slab.users--;
-  if (slab.users === 0) slab.release();
+const letGo = (pooledBuffer: CountedBuffer): void => {
+  pooledBuffer.users--;
+  if (pooledBuffer.users === 0) pooledBuffer.release();
 };
 
 export class PartitionReader {
   readonly #log: ReadableLog;
-  readonly #slabs: Slabs;
+  readonly #bufferPool: BufferPool;
   #next: number;
   #segment: Segment | undefined;
   #file: SegmentFile | undefined;
@@ -82,13 +82,13 @@ export class PartitionReader {
   #chunkStart = 0;
   #at = 0;
   /** Memory of the chunk; of those before it that values may still be read from. */
-  #slab: CountedSlab | undefined;
-  #left: CountedSlab[] = [];
+  #pooledBuffer: CountedBuffer | undefined;
+  #left: CountedBuffer[] = [];
 
-  constructor(log: ReadableLog, from: number, slabs: Slabs) {
+  constructor(log: ReadableLog, from: number, bufferPool: BufferPool) {
     this.#log = log;
     this.#next = from;
-    this.#slabs = slabs;
+    this.#bufferPool = bufferPool;
   }
 
   /** Offset of the next record to be read. */
@@ -98,18 +98,18 @@ export class PartitionReader {
 
   /** Nothing that was taken so far is read any more: its memory is used again. */
   release(): void {
-    for (const slab of this.#left.splice(0)) letGo(slab);
+    for (const pooledBuffer of this.#left.splice(0)) letGo(pooledBuffer);
   }
 
   /** Hands the memory over of what was taken since the last call: it is used again once what this answers is called. */
   handOver(): () => void {
     const held = this.#left.splice(0);
-    if (this.#slab !== undefined) {
-      this.#slab.users++;
-      held.push(this.#slab);
+    if (this.#pooledBuffer !== undefined) {
+      this.#pooledBuffer.users++;
+      held.push(this.#pooledBuffer);
     }
     return () => {
-      for (const slab of held.splice(0)) letGo(slab);
+      for (const pooledBuffer of held.splice(0)) letGo(pooledBuffer);
     };
   }
 
@@ -134,7 +134,7 @@ export class PartitionReader {
    * Takes records until the gathering is closed or the stable end is reached. At bytes that cannot be read it stops
    * and returns what is lost; `seek` to its `to` continues behind them.
    */
-  async take(into: Gathered): Promise<Lost | undefined> {
+  async readInto(into: Gathered): Promise<Lost | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
@@ -155,12 +155,12 @@ export class PartitionReader {
     while (this.#next < end && !into.closed) {
       const found = find(this.#chunk, this.#at);
       if (found.kind !== 'record') return found;
-      const wanted = found.offset === this.#next;
+      const isExpected = found.offset === this.#next;
       // Before the checksum, so that what closes a batch is not checked twice.
-      if (wanted && !into.takes(found.valueLength)) return undefined;
+      if (isExpected && !into.accepts(found.valueLength)) return undefined;
       if (!verified(this.#chunk, this.#at, found.length)) return bad('its checksum does not match');
       if (found.offset > this.#next) return bad(`the next record has offset ${found.offset}`);
-      if (wanted) this.#accept(into);
+      if (isExpected) this.#accept(into);
       this.#at += found.length;
     }
     return undefined;
@@ -187,9 +187,9 @@ export class PartitionReader {
     return undefined;
   }
 
-  #hold(slab: CountedSlab | undefined): void {
-    if (this.#slab !== undefined) this.#left.push(this.#slab);
-    this.#slab = slab;
+  #hold(pooledBuffer: CountedBuffer | undefined): void {
+    if (this.#pooledBuffer !== undefined) this.#left.push(this.#pooledBuffer);
+    this.#pooledBuffer = pooledBuffer;
   }
 
   #place(position: number): void {
@@ -200,7 +200,7 @@ export class PartitionReader {
   }
 
   /** Reads the next piece, from the record that the chunk does not hold whole; at the segment's end goes to the next one. */
-  async #load(needed: number, wanted: number): Promise<Lost | undefined> {
+  async #load(needed: number, requestedBytes: number): Promise<Lost | undefined> {
     const segment = this.#segment;
     const file = this.#file;
     if (segment === undefined || file === undefined) return undefined;
@@ -208,12 +208,12 @@ export class PartitionReader {
     const left = segment.size - position;
     if (left <= 0) return this.#leave(segment);
     if (left < needed) return this.#damaged('it is cut short');
-    const piece = Math.max(needed, leastBytes, Math.min(wanted + headBytes, mostBytes));
-    const slab = { ...this.#slabs.take(Math.min(left, piece)), users: 1 };
-    const filled = await file.read(slab.bytes, position);
+    const piece = Math.max(needed, minPieceBytes, Math.min(requestedBytes + headBytes, maxPieceBytes));
+    const pooledBuffer = { ...this.#bufferPool.acquire(Math.min(left, piece)), users: 1 };
+    const filled = await file.read(pooledBuffer.bytes, position);
     this.#place(position);
-    this.#hold(slab);
-    this.#chunk = slab.bytes.subarray(0, filled);
+    this.#hold(pooledBuffer);
+    this.#chunk = pooledBuffer.bytes.subarray(0, filled);
     return filled < needed ? this.#damaged('the file is shorter than it was') : undefined;
   }
 

@@ -113,8 +113,8 @@ const unwritten = async (file: SegmentFile, from: number, to: number): Promise<b
  */
 export const recover = async (file: SegmentFile, segment: Segment, acknowledged: number): Promise<Recovered> => {
   const size = await file.size();
-  const { position, end, fault, ...sound } = await scan(file, size, segment.base);
-  const recovered = { ...sound, goodBytes: position, end, reason: fault?.reason ?? '' };
+  const { position, end, fault, ...rest } = await scan(file, size, segment.base);
+  const recovered = { ...rest, goodBytes: position, end, reason: fault?.reason ?? '' };
   if (fault === undefined) return { ...recovered, tail: 'clean' };
   const behind = await lastGood(file, size, position + 1);
   const neverAcknowledged = end >= acknowledged && (behind === undefined || behind.lastGroup <= end);

@@ -1,14 +1,14 @@
 /** One partition, read once for all groups that are in step. */
 import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
 import { type BusRecord, bytesIn, recordsIn } from '../../schemas/ports/bus.ts';
-import type { Slabs } from '../slabs.ts';
-import type { Lost } from './lost.ts';
+import type { BufferPool } from '../buffer-pool.ts';
+import type { Lost } from './lost-messages.ts';
 import { Gathered, PartitionReader, type ReadableLog } from './reader.ts';
 
 /** A piece has at most so many bytes, unless one record has more. */
 const pieceBytes = 4 * 1024 * 1024;
 /** Places of a partition at which groups read for a while without opening the file for each piece. */
-const mostReaders = 4;
+const maxReaders = 4;
 
 interface Piece extends WindowPiece {
   readonly records: readonly BusRecord[];
@@ -23,7 +23,7 @@ const bytesOf = (records: readonly BusRecord[]): number => records.reduce((sum, 
 const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece | undefined> => {
   const first = reader.next;
   const some = new Gathered({ maxRecords: Number.POSITIVE_INFINITY, maxBytes: pieceBytes, before });
-  const lost = await reader.take(some);
+  const lost = await reader.readInto(some);
   const { records } = some;
   // What was read comes first: the damage behind it is found again.
   if (reader.next > first)
@@ -36,17 +36,17 @@ const nextPiece = async (reader: PartitionReader, before: number): Promise<Piece
 /** A partition, where what one group reads is there for the others that come to it soon. */
 export class SharedReading {
   readonly #log: ReadableLog;
-  readonly #slabs: Slabs;
+  readonly #bufferPool: BufferPool;
   readonly window: ReadingWindow<Piece>;
   /** Each is where its last piece ended: groups that have fallen behind read elsewhere. The one that was used last comes last. */
   #readers: PartitionReader[] = [];
   #reading: Promise<void> | undefined;
 
-  constructor(log: ReadableLog, slabs: Slabs, budget: Budget) {
+  constructor(log: ReadableLog, bufferPool: BufferPool, budget: Budget) {
     this.#log = log;
-    this.#slabs = slabs;
-    this.window = new ReadingWindow<Piece>(budget, (gone) => {
-      for (const { release } of gone) release();
+    this.#bufferPool = bufferPool;
+    this.window = new ReadingWindow<Piece>(budget, (pieces) => {
+      for (const { release } of pieces) release();
     });
   }
 
@@ -100,8 +100,8 @@ export class SharedReading {
   /** The reader that has come to the offset, else one that was not used for longest. */
   #readerAt(offset: number): PartitionReader {
     const found = this.#readers.findIndex(({ next }) => next === offset);
-    const isNew = found < 0 && this.#readers.length < mostReaders;
-    const [reader = new PartitionReader(this.#log, offset, this.#slabs)] = isNew
+    const isNew = found < 0 && this.#readers.length < maxReaders;
+    const [reader = new PartitionReader(this.#log, offset, this.#bufferPool)] = isNew
       ? []
       : this.#readers.splice(Math.max(0, found), 1);
     this.#readers.push(reader);
@@ -139,7 +139,7 @@ export class GroupReader implements WindowReader {
   }
 
   /** Keeps the memory of what was taken so far until what it answers is called, also beyond `release`. */
-  keep(): () => void {
+  retain(): () => void {
     const { window } = this.#shared;
     const pieces = this.#piece === undefined ? [...this.#left] : [...this.#left, this.#piece];
     for (const piece of pieces) window.use(piece);
@@ -167,20 +167,20 @@ export class GroupReader implements WindowReader {
    * Takes records until the gathering is closed or the stable end is reached. At bytes that cannot be read it stops
    * and returns what is lost; `seek` to its `to` continues behind them.
    */
-  async take(into: Gathered): Promise<Lost | undefined> {
+  async readInto(into: Gathered): Promise<Lost | undefined> {
     for (;;) {
       const end = Math.min(this.#log.stableEnd, into.limits.before);
       if (into.closed || this.#next >= end) return undefined;
       const piece = this.#piece ?? (await this.#enter());
       if (piece.lost !== undefined) return { ...piece.lost, from: this.#next };
-      if (!this.#takeFrom(piece, into)) return undefined;
+      if (!this.#copyInto(piece, into)) return undefined;
     }
   }
 
   /** `false` when nothing more of the piece is wanted. */
-  #takeFrom({ records, next }: Piece, into: Gathered): boolean {
+  #copyInto({ records, next }: Piece, into: Gathered): boolean {
     for (let record = records[this.#at]; record !== undefined; record = records[this.#at]) {
-      if (record.offset >= into.limits.before || into.closed || !into.takes(record.value.length)) return false;
+      if (record.offset >= into.limits.before || into.closed || !into.accepts(record.value.length)) return false;
       into.add(record, recordsIn(record.headers));
       this.#next = record.offset + 1;
       this.#at++;

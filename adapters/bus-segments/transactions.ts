@@ -3,7 +3,7 @@ import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { OffsetStore } from './offset-store.ts';
 
 /** After this a transaction is aborted, so that a forgotten one does not hold up its partitions' readers. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 interface Holder {
   /** 0 until it publishes. */
@@ -42,9 +42,9 @@ export class Transactions {
     const holder: Holder = { id: 0, over: undefined, publishing: [] };
     this.#holders.set(name, holder);
     const timer = setTimeout(() => {
-      holder.over ??= new Error(`the transaction ${name} took longer than ${longestMs / 1000} s and was aborted`);
+      holder.over ??= new Error(`the transaction ${name} took longer than ${maxMs / 1000} s and was aborted`);
       void this.#abort(holder);
-    }, longestMs);
+    }, maxMs);
     try {
       if (earlier !== undefined) await this.#abort(earlier);
       const result = await work((messages) => this.#publish(name, holder, messages));

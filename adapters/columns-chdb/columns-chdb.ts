@@ -16,7 +16,7 @@ import { LandingsInMemory } from '../columns-sql/landings.ts';
 import { insertSettings, limitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { fencedColumns, tenantFilters } from '../columns-sql/tenant-fence.ts';
+import { fencedColumns, tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 
@@ -76,12 +76,12 @@ const threadSettings = { max_threads_min_free_memory_per_thread: 128 * mebibyte 
  * A fifth to a half of what a small read takes is decompressing granules, and the next one wants mostly the same: the newest, or another
  * page. What reads more granules than there is room for would only take the room from those.
  */
-const cacheSettings = (mostGranules: number) =>
+const cacheSettings = (maxGranules: number) =>
   ({
     use_uncompressed_cache: 1,
     // The engine takes the larger of both, in granules of 8,192 rows and 10 MiB.
-    merge_tree_max_rows_to_use_cache: mostGranules * 8192,
-    merge_tree_max_bytes_to_use_cache: mostGranules * 10 * mebibyte,
+    merge_tree_max_rows_to_use_cache: maxGranules * 8192,
+    merge_tree_max_bytes_to_use_cache: maxGranules * 10 * mebibyte,
   }) as const;
 /** Of records, which are two megabytes a granule. */
 const rowsCache = cacheSettings(32);
@@ -105,9 +105,9 @@ const openSession = (directory: string, args: readonly string[]): Session => {
     return new Session(directory, { connectionArgs: args });
   } catch (cause) {
     const holder = holderOf(directory);
-    const why =
+    const reason =
       holder === undefined ? String(cause) : `process ${holder} has it: stop that one, or choose another directory`;
-    throw new UnavailableError(`cannot open the columns in ${directory}: ${why}`, { cause });
+    throw new UnavailableError(`cannot open the columns in ${directory}: ${reason}`, { cause });
   }
 };
 
@@ -125,7 +125,7 @@ class ChdbColumns implements Columns, Reused {
   readonly #inserts: ChdbConnections;
   readonly #control: ChdbConnections;
   readonly #files: NativeFiles;
-  readonly #mostQueryMemory: number;
+  readonly #maxQueryMemory: number;
   readonly #log: Log;
   /** One process has the directory: what lands, lands through this. */
   readonly #landings = new LandingsInMemory();
@@ -144,7 +144,7 @@ class ChdbColumns implements Columns, Reused {
     this.#inserts = new ChdbConnections(open, insertConnections);
     this.#files = new NativeFiles(directory, temporaryDirectory);
     this.#log = log;
-    this.#mostQueryMemory = Math.floor(maxMemoryBytes / 2);
+    this.#maxQueryMemory = Math.floor(maxMemoryBytes / 2);
     releaseWhenIdle(this);
   }
 
@@ -176,15 +176,15 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     }
   }
 
-  tellLanded(table: string, newest: ReadonlyMap<string, number>): void {
-    this.#landings.tell(table, newest);
+  recordWatermark(table: string, newest: ReadonlyMap<string, number>): void {
+    this.#landings.record(table, newest);
   }
 
   of(tenantId: string): TenantColumns {
     return fencedColumns(tenantId, this, {
       rows: (...question) => this.#rows(...question),
       native: (...question) => this.#native(...question),
-      landedUpTo: ({ tenantId: asking }, table) => this.#landings.upTo(asking, table),
+      landedUpTo: ({ tenantId: callerTenantId }, table) => this.#landings.upTo(callerTenantId, table),
       changesOf: (table) => this.#executed + (this.#inserted.get(table) ?? 0),
     });
   }
@@ -216,7 +216,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
     const filters = tenantFilters(tenantId);
     const settings = [
       settingsText({
-        ...limitSettings(limits, tenantId, this.#mostQueryMemory),
+        ...limitSettings(limits, tenantId, this.#maxQueryMemory),
         ...threadSettings,
         ...(format === nativeFormat ? nativeCache : rowsCache),
         log_comment: comment,
@@ -282,7 +282,7 @@ SETTINGS ${settingsText({ ...insertSettings(token), ...fileSettings })}`,
 }
 
 /** The engine sets parts aside that it cannot read, and says nothing. */
-const tellBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
+const reportBrokenParts = async (columns: Columns, directory: string, log: Log): Promise<void> => {
   const parts = await brokenParts(columns);
   if (parts.length > 0)
     log.error(
@@ -295,7 +295,7 @@ const tellBrokenParts = async (columns: Columns, directory: string, log: Log): P
 export const chdbColumns = async (options: ChdbColumnsOptions): Promise<Columns> => {
   const { directory, log = silent } = options;
   const columns = new ChdbColumns(options);
-  await tellBrokenParts(columns, directory, log);
+  await reportBrokenParts(columns, directory, log);
   log.info({ directory }, 'columns are open in process');
   return columns;
 };

@@ -8,21 +8,21 @@ const againMs = 300_000;
 
 export class BrokenParts {
   readonly #log: Log;
-  readonly #told = new Set<string>();
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  readonly #reported = new Set<string>();
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   /** Looks on each server, if that is not long ago, and tells of each part once. A server that does not answer is left to whoever needs it. */
-  async tell(servers: ReturnType<Columns['each']>): Promise<void> {
-    if (performance.now() - this.#lookedMs < againMs) return;
-    this.#lookedMs = performance.now();
+  async report(servers: ReturnType<Columns['each']>): Promise<void> {
+    if (performance.now() - this.#checkedAtMs < againMs) return;
+    this.#checkedAtMs = performance.now();
     for (const { name, columns } of servers) {
       const all = await brokenParts(columns).catch(() => []);
-      const parts = all.filter((path) => !this.#told.has(`${name} ${path}`));
-      for (const path of parts) this.#told.add(`${name} ${path}`);
+      const parts = all.filter((path) => !this.#reported.has(`${name} ${path}`));
+      for (const path of parts) this.#reported.add(`${name} ${path}`);
       if (parts.length > 0)
         this.#log.error(
           { server: name, parts },

@@ -12,13 +12,13 @@ import type {
 } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
-import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { insertError, queryError } from '../columns-sql/engine-errors.ts';
 import { StoredLandings } from '../columns-sql/landings.ts';
 import { insertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
-import { fencedColumns } from '../columns-sql/tenant-fence.ts';
+import { fencedColumns } from '../columns-sql/tenant-filter.ts';
 import { BrokenParts } from './broken-parts.ts';
 import { answered, counted, type ErrorOf, OneServer, readSettings } from './one-server.ts';
 import { Placements } from './placements.ts';
@@ -57,7 +57,7 @@ class ClickhouseColumns implements Columns {
     this.#placements = new Placements(servers);
     this.#insertSettings = insertSettings;
     this.#brokenParts = new BrokenParts(log);
-    this.#landings = new StoredLandings((...told) => this.#writeLandings(...told), log);
+    this.#landings = new StoredLandings((...args) => this.#writeLandings(...args), log);
   }
 
   async insert(
@@ -94,8 +94,8 @@ class ClickhouseColumns implements Columns {
     return this.#servers.cluster !== undefined;
   }
 
-  tellLanded(table: string, newest: ReadonlyMap<string, number>, place = 0): void {
-    this.#landings.tell(table, newest, place);
+  recordWatermark(table: string, newest: ReadonlyMap<string, number>, place = 0): void {
+    this.#landings.record(table, newest, place);
   }
 
   of(tenantId: string): TenantColumns {
@@ -233,7 +233,7 @@ class ClickhouseColumns implements Columns {
     for (const member of this.#isCluster ? [] : this.#servers.members)
       await answered(this.#placements.checkWhole(member), queryError);
     // Nobody waits for it: it is no reason not to be ready.
-    void this.#brokenParts.tell(this.each());
+    void this.#brokenParts.report(this.each());
   }
 
   async close(): Promise<void> {

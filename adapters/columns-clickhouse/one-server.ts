@@ -6,7 +6,7 @@ import { queryError } from '../columns-sql/engine-errors.ts';
 import { limitSettings } from '../columns-sql/query-settings.ts';
 import { resultFormat, rowsOf } from '../columns-sql/rows.ts';
 import { bindLiterals } from '../columns-sql/sql-literals.ts';
-import { tenantFilters } from '../columns-sql/tenant-fence.ts';
+import { tenantFilters } from '../columns-sql/tenant-filter.ts';
 import { replicatedForm, sharedForm } from './replicated.ts';
 import { asError, type ClickhouseServer, codeOf } from './server.ts';
 import { type ClickhouseServers, unreachable, wholeDatabase } from './servers.ts';
@@ -33,12 +33,12 @@ export const counted = async <Result>(
 
 /** Rejects with an error of ours. */
 export const answered = async <Result>(
-  asked: Promise<Result>,
+  pendingResult: Promise<Result>,
   errorOf: ErrorOf,
   signal?: AbortSignal,
 ): Promise<Result> => {
   try {
-    return await asked;
+    return await pendingResult;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof UnavailableError) throw error;

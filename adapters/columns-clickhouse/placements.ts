@@ -3,18 +3,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { allTables } from '../../schemas/tables/index.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { filledFrom, isReplacedByKey, liesByTenant, placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
 import { emptied, noShard, placementsBelievedMs, placementsKnownMs } from '../../schemas/tables/placements.ts';
+import {
+  filledFrom,
+  isReplacedByKey,
+  isShardedByTenant,
+  placeOfTenant,
+  shardOfPlace,
+} from '../../schemas/tables/sharding.ts';
 import { codeOf } from './server.ts';
 import type { ClickhouseServers, Member } from './servers.ts';
-import { elsewhere, insertOf, keyOf, type Placement, pairOf, type Told, takeBackEmptied, toldBy } from './told.ts';
+import {
+  elsewhere,
+  fetchPlacements,
+  insertOf,
+  type KnownPlacements,
+  keyOf,
+  type Placement,
+  pairOf,
+  reactivateShards,
+} from './tenant-placements.ts';
 
 /** Codes of a server without the table, or without the database. */
 const nothingThere = new Set([60, 81]);
 
 export class Placements {
   readonly #servers: ClickhouseServers;
-  readonly #told = new Map<Member, { readonly told: Promise<Told>; readonly askedMs: number }>();
+  readonly #cache = new Map<
+    Member,
+    { readonly placements: Promise<KnownPlacements>; readonly requestedAtMs: number }
+  >();
   /** Of each shard: tenants and tables whose rows may land there. What was told is never taken back. */
   readonly #allowed = new Map<number, Set<string>>();
   /** Of all numbers of shards that there were the smallest; undefined as long as nobody was told of any. */
@@ -25,43 +43,43 @@ export class Placements {
   }
 
   /** What a server was told a moment ago. */
-  #lately(member: Member): Promise<Told> {
-    const last = this.#told.get(member);
+  #lately(member: Member): Promise<KnownPlacements> {
+    const last = this.#cache.get(member);
     const nowMs = performance.now();
-    if (last !== undefined && nowMs - last.askedMs < placementsBelievedMs) return last.told;
-    const told = member.local.unlessItHangs(() => toldBy(member.local, this.#servers.cluster));
-    told.catch(() => this.#told.delete(member));
-    this.#told.set(member, { told, askedMs: nowMs });
-    return told;
+    if (last !== undefined && nowMs - last.requestedAtMs < placementsBelievedMs) return last.placements;
+    const placements = member.local.unlessItHangs(() => fetchPlacements(member.local, this.#servers.cluster));
+    placements.catch(() => this.#cache.delete(member));
+    this.#cache.set(member, { placements, requestedAtMs: nowMs });
+    return placements;
   }
 
   /** The same. Rejects where it is another shard than it was then. */
-  async #toldTo(member: Member): Promise<Told> {
+  async #placementsOf(member: Member): Promise<KnownPlacements> {
     return this.#inOrder(member, await this.#lately(member));
   }
 
-  async #ask(member: Member): Promise<Told> {
-    return this.#inOrder(member, await toldBy(member.local, this.#servers.cluster));
+  async #fetchPlacements(member: Member): Promise<KnownPlacements> {
+    return this.#inOrder(member, await fetchPlacements(member.local, this.#servers.cluster));
   }
 
-  #inOrder(member: Member, told: Told): Told {
+  #inOrder(member: Member, placements: KnownPlacements): KnownPlacements {
     const shard = this.#servers.shardOf(member);
-    for (const [shards, was] of told.layouts)
+    for (const [shards, was] of placements.layouts)
       if (shard !== undefined && was !== shardAmong(shard, shards))
         throw new UnavailableError(
           `${member.local.name} is shard ${shard + 1} of the cluster ${this.#servers.cluster} and was ${was === noShard ? 'none' : `shard ${was + 1}`} of ${shards}: shards keep their order, new ones come last, and the last is taken out first`,
         );
-    return told;
+    return placements;
   }
 
   /** Before a server is asked for rows of all shards: rejects where it does not know all that have some. */
   async checkWhole(member: Member): Promise<void> {
-    const told = await this.#lately(member).catch((error: unknown) => {
+    const placements = await this.#lately(member).catch((error: unknown) => {
       // Before the first migration nobody was told anything.
       if (nothingThere.has(codeOf(error) ?? 0)) return undefined;
       throw error;
     });
-    told?.checkWhole();
+    placements?.checkWhole();
   }
 
   /** The shard on which rows of a place land in a table: what is replaced by key stays on as many shards as there were at first. */
@@ -73,32 +91,34 @@ export class Placements {
 
   async #fewestShards(shards: number): Promise<number> {
     if (this.#fewest !== undefined) return this.#fewest;
-    const asked = await Promise.allSettled(this.#servers.members.map((member) => this.#toldTo(member)));
-    const told = asked.filter((answer) => answer.status === 'fulfilled');
-    if (told.length === 0) for (const { reason } of asked as PromiseRejectedResult[]) throw reason;
-    const counts = told.flatMap(({ value }) => [...value.layouts.keys()]);
+    const answers = await Promise.allSettled(this.#servers.members.map((member) => this.#placementsOf(member)));
+    const successes = answers.filter((answer) => answer.status === 'fulfilled');
+    if (successes.length === 0) for (const { reason } of answers as PromiseRejectedResult[]) throw reason;
+    const counts = successes.flatMap(({ value }) => [...value.layouts.keys()]);
     if (counts.length > 0) this.#fewest = Math.min(...counts);
     return this.#fewest ?? shards;
   }
 
   /**
    * All shards that may have a tenant's rows in these tables, where each can be asked by itself; else undefined. Unless the
-   * reader puts answers together (`isApart`), that is one shard at most.
+   * reader puts answers together (`isSolo`), that is one shard at most.
    */
   async ofTenant(
     tenant: string,
     tables: ReadonlySet<string>,
-    isApart: boolean,
+    isSplittable: boolean,
   ): Promise<readonly number[] | undefined> {
-    const liesBy = [...tables].every(liesByTenant);
-    if (!liesBy && !isApart) return undefined;
+    const areShardedByTenant = [...tables].every(isShardedByTenant);
+    if (!areShardedByTenant && !isSplittable) return undefined;
     try {
-      const shards = await this.#shardsOf(placeOfTenant(tenant), (told) => {
-        const all = liesBy ? told.ofTenant(tenant, new Set([...tables].flatMap(filledFrom))) : told.all;
-        if (all.size > 1) told.checkWhole();
+      const shards = await this.#shardsOf(placeOfTenant(tenant), (placements) => {
+        const all = areShardedByTenant
+          ? placements.ofTenant(tenant, new Set([...tables].flatMap(filledFrom)))
+          : placements.all;
+        if (all.size > 1) placements.checkWhole();
         return all;
       });
-      if (shards === undefined || (shards.size > 1 && !isApart)) return undefined;
+      if (shards === undefined || (shards.size > 1 && !isSplittable)) return undefined;
       for (const shard of shards) await this.#servers.membersOf(shard);
       return [...shards];
     } catch {
@@ -109,7 +129,7 @@ export class Placements {
 
   /** The only shard that may have rows of blocks of a place. */
   async onlyOfPlace(place: number): Promise<number | undefined> {
-    const shards = await this.#shardsOf(place, (told) => told.ofPlace(place));
+    const shards = await this.#shardsOf(place, (placements) => placements.ofPlace(place));
     const [only] = shards ?? [];
     return shards?.size === 1 ? only : undefined;
   }
@@ -120,14 +140,14 @@ export class Placements {
    */
   async #shardsOf(
     place: number,
-    shardsIn: (told: Told) => ReadonlySet<number>,
+    shardsIn: (placements: KnownPlacements) => ReadonlySet<number>,
   ): Promise<ReadonlySet<number> | undefined> {
     const shard = shardOfPlace(place, await this.#servers.shards());
     // A server of another shard may say what goes on.
     for (const member of await this.#servers.membersOf(shard).catch(() => [])) {
-      const told = member.local.isAvoided ? undefined : await this.#toldTo(member).catch(() => undefined);
-      if (told === undefined || told.layouts.size === 0) continue;
-      const shards = shardsIn(told);
+      const placements = member.local.isAvoided ? undefined : await this.#placementsOf(member).catch(() => undefined);
+      if (placements === undefined || placements.layouts.size === 0) continue;
+      const shards = shardsIn(placements);
       return shards.has(shard) ? shards : undefined;
     }
     return undefined;
@@ -138,34 +158,34 @@ export class Placements {
    * before, else once all servers were told and every reader knows. Without tenants, when those of anybody may.
    */
   async allow(table: string, place: number, tenants: readonly string[] | undefined): Promise<void> {
-    if (!liesByTenant(table)) return;
+    if (!isShardedByTenant(table)) return;
     const shards = await this.#servers.shards();
     const shard = shardOfPlace(place, shards);
     const allowed = this.#allowed.get(shard) ?? new Set();
     this.#allowed.set(shard, allowed);
-    const asked = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
-    if (asked.length === 0) return;
-    const told = await this.#toldToShard(shard);
+    const uncheckedTenants = (tenants ?? ['']).filter((tenant) => !allowed.has(pairOf(tenant, table)));
+    if (uncheckedTenants.length === 0) return;
+    const placements = await this.#placementsOfShard(shard);
     // Where nobody was told of shards, nobody reads from one of them alone.
-    if (told === undefined) return;
-    told.checkWhole();
-    const isTold = (tenant: string): boolean =>
-      tenant === '' ? told.ofAll.has(shard) : told.ofTenant(tenant, [table]).has(shard);
-    const news = asked.filter((tenant) => !isTold(tenant));
-    if (news.length > 0 || !told.layouts.has(shards) || told.emptied.has(shard)) {
+    if (placements === undefined) return;
+    placements.checkWhole();
+    const isKnown = (tenant: string): boolean =>
+      tenant === '' ? placements.ofAll.has(shard) : placements.ofTenant(tenant, [table]).has(shard);
+    const news = uncheckedTenants.filter((tenant) => !isKnown(tenant));
+    if (news.length > 0 || !placements.layouts.has(shards) || placements.emptied.has(shard)) {
       await this.#servers.checkAllNamed();
-      await this.#tell(news.map((tenant) => elsewhere(shard, tenant, tenant === '' ? '' : table)));
+      await this.#publish(news.map((tenant) => elsewhere(shard, tenant, tenant === '' ? '' : table)));
     }
-    for (const tenant of asked) allowed.add(pairOf(tenant, table));
+    for (const tenant of uncheckedTenants) allowed.add(pairOf(tenant, table));
   }
 
   /** What a shard was told; undefined where none of its servers was told anything. Rejects where one that does not answer may have been. */
-  async #toldToShard(shard: number): Promise<Told | undefined> {
+  async #placementsOfShard(shard: number): Promise<KnownPlacements | undefined> {
     let failure: unknown;
     for (const member of await this.#servers.membersOf(shard)) {
       try {
-        const told = await this.#toldTo(member);
-        if (told.layouts.size > 0) return told;
+        const placements = await this.#placementsOf(member);
+        if (placements.layouts.size > 0) return placements;
       } catch (error) {
         failure ??= error;
       }
@@ -175,23 +195,25 @@ export class Placements {
   }
 
   /** Tells all servers, of what the others were told too. Resolves when every reader knows it. */
-  async #tell(news: readonly Placement[]): Promise<void> {
+  async #publish(news: readonly Placement[]): Promise<void> {
     const { members } = this.#servers;
     const shards = await this.#servers.shards();
-    const told = await Promise.all(members.map((member) => this.#ask(member)));
+    const placements = await Promise.all(members.map((member) => this.#fetchPlacements(member)));
     const layout = layoutOf(shards);
-    const isTakenBack = ({ landed_in, shard }: Placement): boolean => landed_in === emptied && shard < shards;
-    const known = told.flatMap(({ rows }) => rows);
-    const takesBack = known.some(isTakenBack);
-    const all = new Map([...known.filter((row) => !isTakenBack(row)), ...news, layout].map((row) => [keyOf(row), row]));
-    const missing = told.map(({ rows }) => {
+    const isReactivated = ({ landed_in, shard }: Placement): boolean => landed_in === emptied && shard < shards;
+    const known = placements.flatMap(({ rows }) => rows);
+    const hasReactivated = known.some(isReactivated);
+    const all = new Map(
+      [...known.filter((row) => !isReactivated(row)), ...news, layout].map((row) => [keyOf(row), row]),
+    );
+    const missing = placements.map(({ rows }) => {
       const has = new Set(rows.map(keyOf));
       return [...all.values()].filter((row) => !has.has(keyOf(row)));
     });
-    if (!takesBack && missing.every((rows) => rows.length === 0)) return;
+    if (!hasReactivated && missing.every((rows) => rows.length === 0)) return;
     await Promise.all(
       members.map(async (member, index) => {
-        if (takesBack) await member.local.command(takeBackEmptied(shards));
+        if (hasReactivated) await member.local.command(reactivateShards(shards));
         const own = this.#servers.shardOf(member) ?? noShard;
         const rows = (missing[index] ?? []).map((row) =>
           row.shards === 0 ? row : { ...row, shard: shardAmong(own, row.shards) },
@@ -199,7 +221,7 @@ export class Placements {
         if (rows.length > 0) await member.local.command(insertOf(rows));
       }),
     );
-    this.#told.clear();
+    this.#cache.clear();
     await delay(placementsKnownMs);
   }
 
@@ -210,17 +232,17 @@ export class Placements {
    */
   async begin(): Promise<void> {
     if (!(await this.#servers.areAllNamed())) return;
-    const told = await Promise.all(this.#servers.members.map((member) => this.#ask(member)));
-    const full = told.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
+    const placements = await Promise.all(this.#servers.members.map((member) => this.#fetchPlacements(member)));
+    const full = placements.every(({ rows }) => rows.length === 0) ? await this.#shardsWithRows() : [];
     const shards = await this.#servers.shards();
     const anywhere = full.length > 1 ? Array.from({ length: shards }, (_, shard) => shard) : full;
     // The first shard was the only server: what is replaced by key stays there.
     const alone = full.length === 1 && full[0] === 0 ? [layoutOf(1)] : [];
-    await this.#tell([...anywhere.map((shard) => elsewhere(shard)), ...alone]);
+    await this.#publish([...anywhere.map((shard) => elsewhere(shard)), ...alone]);
   }
 
   async #shardsWithRows(): Promise<readonly number[]> {
-    const names = allTables.filter(({ name }) => liesByTenant(name)).map(({ name }) => quote(name));
+    const names = allTables.filter(({ name }) => isShardedByTenant(name)).map(({ name }) => quote(name));
     const shards = new Set<number>();
     for (const member of this.#servers.members) {
       const found = await member.local.select(

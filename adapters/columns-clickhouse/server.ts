@@ -17,7 +17,7 @@ const failuresBeforeFresh = 3;
 /** A server that did not answer is asked after others for so long. */
 const avoidedMs = 5000;
 /** While an answer is awaited the server is asked so often whether it is there. */
-const askedMs = 2000;
+const pingIntervalMs = 2000;
 /** It hangs when it does not say so twice, for so long each time. */
 const thereMs = 3000;
 const unknownDatabase = 81;
@@ -87,7 +87,7 @@ export class ClickhouseServer {
 
   async #rejectsWhenItHangs(ended: AbortSignal): Promise<never> {
     for (let missed = 0; missed < 2; ) {
-      await delay(askedMs, undefined, { signal: ended, ref: false });
+      await delay(pingIntervalMs, undefined, { signal: ended, ref: false });
       missed = (await this.#isThere()) ? 0 : missed + 1;
     }
     if (!ended.aborted) void this.#avoidWhileItHangs();
@@ -108,7 +108,7 @@ export class ClickhouseServer {
   async #avoidWhileItHangs(): Promise<void> {
     if (this.#hangs) return;
     this.#hangs = true;
-    while (!(await this.#isThere()) && !this.#isClosed) await delay(askedMs, undefined, { ref: false });
+    while (!(await this.#isThere()) && !this.#isClosed) await delay(pingIntervalMs, undefined, { ref: false });
     this.#hangs = false;
   }
 
@@ -139,14 +139,14 @@ export class ClickhouseServer {
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       return result;
     } catch (error) {
-      const told = this.#told(error);
-      if (codeOf(told) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
-      throw told;
+      const readableError = this.#toReadableError(error);
+      if (codeOf(readableError) === undefined && !signal?.aborted) this.#avoidedUntil = performance.now() + avoidedMs;
+      throw readableError;
     }
   }
 
   /** The error as it is, but of a refusal for people. */
-  #told(error: unknown): unknown {
+  #toReadableError(error: unknown): unknown {
     return refusalError(this.name, codeOf(error), asError(error)) ?? error;
   }
 
@@ -171,7 +171,7 @@ export class ClickhouseServer {
   async command(sql: string): Promise<void> {
     await this.#inDatabase(() =>
       this.#client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } }).catch((error: unknown) => {
-        throw this.#told(error);
+        throw this.#toReadableError(error);
       }),
     );
   }

@@ -1,7 +1,7 @@
 /** The servers of the columns: which of them answer, and which shard of the cluster each has. */
 import { UnavailableError } from '../../schemas/errors.ts';
 import { quote } from '../../schemas/tables/literal.ts';
-import { shardOfPlace } from '../../schemas/tables/lying.ts';
+import { shardOfPlace } from '../../schemas/tables/sharding.ts';
 import { asError, ClickhouseServer, codeOf } from './server.ts';
 
 export const unreachable = (error: unknown): UnavailableError =>
@@ -128,7 +128,7 @@ export class ClickhouseServers {
     if (known().length === 0) await this.#learn(this.cluster);
     const members = known();
     if (members.length === 0) {
-      const silent = Array.from(this.#silent, ([{ local }, why]) => ` (${local.name}: ${why})`).join('');
+      const silent = Array.from(this.#silent, ([{ local }, reason]) => ` (${local.name}: ${reason})`).join('');
       throw new UnavailableError(
         `no server of OIQ_CLICKHOUSE_URL has shard ${shard + 1} of ${this.#shards} of the cluster ${this.cluster}: name one of each shard, or wait for those that do not answer${silent}`,
       );

@@ -1,5 +1,5 @@
 /** Which of the declared tables a statement reads. */
-import { isColumnToo, isTable } from '../../schemas/tables/lying.ts';
+import { isColumnToo, isTable } from '../../schemas/tables/sharding.ts';
 import { type Token, tokensOf } from '../columns-sql/sql-text.ts';
 
 const nameOf = ({ kind, text }: Token): string => (kind === 'quoted' ? text.slice(1, -1) : text);

@@ -25,7 +25,7 @@ const refusalCodes = new Set([164, 192, 193, 194, 195, 497, 516]);
 /** Codes of a replica that takes no inserts at the moment, where another one may: without Keeper, read-only, ending. */
 const replicaCodes = new Set([225, 236, 242, 319, 999]);
 /** Codes of a server without a table or a database. */
-const lackingCodes = new Set([60, 81]);
+const missingCodes = new Set([60, 81]);
 const unknownColumnCode = 47;
 const timeoutCode = 159;
 const memoryCode = 241;
@@ -43,29 +43,29 @@ const reasonIn = (line: string): string =>
 
 /** Why a server could not ask others, each reason once: the engine tells them in lines of their own. */
 const reasonsOf = (message: string): string => {
-  const [, told] = message.split('connection tries failed. Log:');
-  const lines = (told?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
+  const [, connectionLog] = message.split('connection tries failed. Log:');
+  const lines = (connectionLog?.split(': While executing', 1)[0] ?? '').split('\n').map(firstLine);
   const reasons = [...new Set(lines.map(reasonIn))];
   return reasons.filter((reason) => reason.trim() !== '').join('; ') || firstLine(message);
 };
 
 /** That a server refuses who asks it, or cannot at the moment, so that another one may be asked; undefined of another failure. */
 export const refusalError = (server: string, code: number | undefined, cause: Error): UnavailableError | undefined => {
-  const why = firstLine(cause.message);
+  const reason = firstLine(cause.message);
   if (code !== undefined && replicaCodes.has(code))
-    return new UnavailableError(`the ClickHouse server ${server} takes nothing at the moment: ${why}`, { cause });
+    return new UnavailableError(`the ClickHouse server ${server} takes nothing at the moment: ${reason}`, { cause });
   if (code === undefined || !refusalCodes.has(code)) return undefined;
-  const [, other, says] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(why) ?? [];
+  const [, other, detail] = /^Received from (\S+)\. (?:DB::Exception: )?(.*)$/.exec(reason) ?? [];
   return new UnavailableError(
     other === undefined
-      ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${why}): see that user's password and rights there`
-      : `the ClickHouse server ${other} refuses ${server}, which asks it for its part of a read (${says}): servers of a cluster need the same users, or a secret in remote_servers`,
+      ? `the ClickHouse server ${server} refuses the user of OIQ_CLICKHOUSE_URL (${reason}): see that user's password and rights there`
+      : `the ClickHouse server ${other} refuses ${server}, which asks it for its part of a read (${detail}): servers of a cluster need the same users, or a secret in remote_servers`,
     { cause },
   );
 };
 
-const lacking = (why: string): string =>
-  `a ClickHouse server lacks a table or column (${why}): run oiq migrate; oiq clickhouse shards says which server lacks what`;
+const describeMissing = (reason: string): string =>
+  `a ClickHouse server lacks a table or column (${reason}): run oiq migrate; oiq clickhouse shards says which server lacks what`;
 
 /** The error of a failed insert. Failures that are not the block's own fault can be retried. */
 export const insertError = (table: string, code: number | undefined, cause: Error): Error => {
@@ -92,15 +92,18 @@ export const queryError = (code: number | undefined, cause: Error): Error => {
   if (code === memoryCode)
     return new UnavailableError('the query needs more memory than is free: narrow it', { cause });
   if (shardCodes.has(code)) {
-    const why = reasonsOf(cause.message);
+    const reasons = reasonsOf(cause.message);
     return new UnavailableError(
-      why.includes('There is no table') ? lacking(why) : `a server of the ClickHouse cluster does not answer: ${why}`,
+      reasons.includes('There is no table')
+        ? describeMissing(reasons)
+        : `a server of the ClickHouse cluster does not answer: ${reasons}`,
       { cause },
     );
   }
   // What the server itself has, and another one does not.
   const isElsewhere = code === unknownColumnCode && /__table\d+\./.test(cause.message);
-  if (lackingCodes.has(code) || isElsewhere) return new UnavailableError(lacking(firstLine(cause.message)), { cause });
+  if (missingCodes.has(code) || isElsewhere)
+    return new UnavailableError(describeMissing(firstLine(cause.message)), { cause });
   if (busyCodes.has(code))
     return new UnavailableError(`ClickHouse takes no more at the moment: ${firstLine(cause.message)}`, { cause });
   if (parameterCodes.has(code)) return new PermanentError('bad-parameter', firstLine(cause.message), { cause });

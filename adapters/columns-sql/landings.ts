@@ -4,16 +4,16 @@ import { type Log, silent } from '../../schemas/ports/log.ts';
 import { landingsTable } from '../../schemas/tables/landings.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 
-type Told = Parameters<Columns['tellLanded']>[1];
+type NewestByTenant = Parameters<Columns['recordWatermark']>[1];
 
 /** Milliseconds since the epoch by table and tenant; of what is told twice the newest counts. */
 class NewestByTable {
   readonly tables = new Map<string, Map<string, number>>();
 
-  add(table: string, told: Told): void {
+  add(table: string, newestByTenant: NewestByTenant): void {
     const known = this.tables.get(table) ?? new Map<string, number>();
     this.tables.set(table, known);
-    for (const [tenantId, newestMs] of told)
+    for (const [tenantId, newestMs] of newestByTenant)
       known.set(tenantId, Math.max(newestMs, known.get(tenantId) ?? Number.NEGATIVE_INFINITY));
   }
 }
@@ -22,8 +22,8 @@ class NewestByTable {
 export class LandingsInMemory {
   readonly #newest = new NewestByTable();
 
-  tell(table: string, told: Told): void {
-    this.#newest.add(table, told);
+  record(table: string, newestByTenant: NewestByTenant): void {
+    this.#newest.add(table, newestByTenant);
   }
 
   async upTo(tenantId: string, table: string): Promise<number | undefined> {
@@ -35,7 +35,7 @@ type Landings = ReadonlyMap<string, number>;
 
 /** What was told is written this long after it at the latest; questions of one tenant that come within so long share a read. */
 const sharedMs = 1_000;
-const mostKept = 10_000;
+const maxCached = 10_000;
 
 /** Writes rows that are of these tenants at a place. */
 type Execute = (sql: string, place: number, tenants: readonly string[]) => Promise<void>;
@@ -50,17 +50,17 @@ export class StoredLandings {
   #writing: Promise<void> = Promise.resolve();
   #failures = 0;
   /** By tenant, those that were asked last at the end. */
-  readonly #kept = new Map<string, { readonly landings: Promise<Landings>; readonly askedMs: number }>();
+  readonly #cache = new Map<string, { readonly landings: Promise<Landings>; readonly requestedAtMs: number }>();
 
   constructor(execute: Execute, log: Log = silent) {
     this.#execute = execute;
     this.#log = log;
   }
 
-  tell(table: string, told: Told, place = 0): void {
+  record(table: string, newestByTenant: NewestByTenant, place = 0): void {
     const pending = this.#pending.get(place) ?? new NewestByTable();
     this.#pending.set(place, pending);
-    pending.add(table, told);
+    pending.add(table, newestByTenant);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#writing = this.#writing.then(() => this.#write());
@@ -74,8 +74,8 @@ export class StoredLandings {
   }
 
   async #writeOf(place: number, tables: NewestByTable['tables']): Promise<void> {
-    const rows = [...tables].flatMap(([table, told]) =>
-      [...told].map(
+    const rows = [...tables].flatMap(([table, newestByTenant]) =>
+      [...newestByTenant].map(
         ([tenantId, newestMs]) =>
           `(${quote(tenantId)}, ${quote(table)}, fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC'))`,
       ),
@@ -85,14 +85,14 @@ export class StoredLandings {
       await this.#execute(
         `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(told, 1), tupleElement(told, 2), tupleElement(told, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS told)`,
         place,
-        [...new Set([...tables.values()].flatMap((told) => [...told.keys()]))],
+        [...new Set([...tables.values()].flatMap((newestByTenant) => [...newestByTenant.keys()]))],
       );
       this.#failures = 0;
     } catch (error) {
       // Until it is written, answers say that they are less fresh than they are.
       if (this.#failures++ === 0)
         this.#log.warn({ error }, 'how fresh the tables are could not be told; it is tried again each second');
-      for (const [table, told] of tables) this.tell(table, told, place);
+      for (const [table, newestByTenant] of tables) this.record(table, newestByTenant, place);
     }
   }
 
@@ -101,19 +101,19 @@ export class StoredLandings {
     table: string,
   ): Promise<number | undefined> {
     const nowMs = performance.now();
-    const last = this.#kept.get(tenantId);
-    if (last !== undefined && nowMs - last.askedMs < sharedMs) return (await last.landings).get(table);
+    const last = this.#cache.get(tenantId);
+    if (last !== undefined && nowMs - last.requestedAtMs < sharedMs) return (await last.landings).get(table);
     const landings = read(query);
-    this.#kept.delete(tenantId);
-    this.#kept.set(tenantId, { landings, askedMs: nowMs });
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= mostKept) break;
-      this.#kept.delete(oldest);
+    this.#cache.delete(tenantId);
+    this.#cache.set(tenantId, { landings, requestedAtMs: nowMs });
+    for (const oldest of this.#cache.keys()) {
+      if (this.#cache.size <= maxCached) break;
+      this.#cache.delete(oldest);
     }
     try {
       return (await landings).get(table);
     } catch (error) {
-      if (this.#kept.get(tenantId)?.landings === landings) this.#kept.delete(tenantId);
+      if (this.#cache.get(tenantId)?.landings === landings) this.#cache.delete(tenantId);
       throw error;
     }
   }

@@ -20,12 +20,12 @@ export const insertSettings = (token: string): Readonly<Record<string, string | 
 export const limitSettings = (
   limits: QueryLimits,
   tenantId: string | undefined,
-  mostMemory = Number.POSITIVE_INFINITY,
+  maxMemory = Number.POSITIVE_INFINITY,
 ) => ({
   // 1 lets a statement change no setting and reach no outside; the platform's own may bring settings.
   readonly: tenantId === undefined ? 2 : 1,
   max_execution_time: limits.maxExecutionSeconds ?? defaults.maxExecutionSeconds,
-  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, mostMemory),
+  max_memory_usage: Math.min(limits.maxMemoryBytes ?? defaults.maxMemoryBytes, maxMemory),
   max_result_rows: limits.maxResultRows ?? defaults.maxResultRows,
   max_result_bytes: maxResultBytes,
   ...(limits.maxRowsRead !== undefined && { max_rows_to_read: limits.maxRowsRead }),

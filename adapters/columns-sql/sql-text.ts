@@ -34,7 +34,7 @@ const tokenAt = (sql: string, position: number): Token | undefined => {
 /** Of the statement that was split last: it is checked and bound, one right after the other. */
 let last: { readonly sql: string; readonly tokens: readonly Token[] } | undefined;
 /** Longer ones are not kept. */
-const mostKept = 16_384;
+const maxCachedLength = 16_384;
 
 /**
  * Splits SQL into tokens that, joined, are the SQL again. Text that cannot be split with certainty is refused:
@@ -43,7 +43,7 @@ const mostKept = 16_384;
 export const tokensOf = (sql: string): readonly Token[] => {
   if (sql === last?.sql) return last.tokens;
   const tokens = split(sql);
-  last = sql.length > mostKept ? undefined : { sql, tokens };
+  last = sql.length > maxCachedLength ? undefined : { sql, tokens };
   return tokens;
 };
 

@@ -13,11 +13,11 @@ import {
   type Stored,
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
-import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
+import { changed, documentOf, type Fields, formOf, idOf } from '../document-encoding.ts';
 import {
   afterPlace,
-  chosenBeside,
-  chosenBesideAny,
+  choicesExcept,
+  choicesExceptAny,
   countedFields,
   cursorOf,
   defaultLimit,
@@ -26,7 +26,6 @@ import {
   placeOfCursor,
   renamed,
 } from '../documents-query.ts';
-import { isNoIndex } from './errors.ts';
 import {
   type DocumentKey,
   entryOf,
@@ -36,7 +35,8 @@ import {
   type MongoRecord,
   pathOf,
   recordOf,
-} from './form.ts';
+} from './encoding.ts';
+import { isNoIndex } from './errors.ts';
 
 export type Records = MongoCollection<MongoRecord>;
 
@@ -115,7 +115,7 @@ const heldAt = (field: string, { fields }: Counted): string => `_id.of${fields.i
 const valueStages = (field: string, counted: Counted) => {
   const path = `$${heldAt(field, counted)}`;
   return [
-    { $match: renamed(chosenBeside(field, counted.chosen), (other) => heldAt(other, counted)) },
+    { $match: renamed(choicesExcept(field, counted.chosen), (other) => heldAt(other, counted)) },
     // A set, so that a value that stands twice in a list counts once.
     { $project: { _id: 0, count: 1, value: { $setUnion: [{ $cond: [{ $isArray: path }, path, [path]] }, []] } } },
     { $unwind: '$value' },
@@ -133,7 +133,7 @@ const countsIn = async (
 ): Promise<readonly (readonly ValueCount[])[]> => {
   type Found = Readonly<Record<string, readonly { readonly _id: ValueCount['value']; readonly count: number }[]>>;
   const counted: Counted = { fields, chosen, limit };
-  const chosenOfAll = chosenBesideAny(fields, chosen);
+  const chosenOfAll = choicesExceptAny(fields, chosen);
   const among = { $and: [filter, chosenOfAll] };
   const stages = [
     { $match: filterWithin(tenant, filterOf(among)) },

@@ -12,12 +12,12 @@ import type {
   Stored,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
-import { checkedName, checkedTenant, documentOf } from '../documents-form.ts';
+import { checkedName, checkedTenant, documentOf } from '../document-encoding.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
 import { type Access, asFilter, collectionOf, type Records } from './collection.ts';
+import { entryOf, filterOf, indexesOf, isOurs, type MongoRecord } from './encoding.ts';
 import { isTransient, translated } from './errors.ts';
 import { MongoFeed } from './feed.ts';
-import { entryOf, filterOf, indexesOf, isOurs, type MongoRecord } from './form.ts';
 
 type Definition = CollectionDefinition<object>;
 
@@ -102,9 +102,9 @@ class MongoDocuments implements Documents {
       await this.#connect();
       for (const definition of definitions) {
         const records = this.#records(definition);
-        const wanted = indexesOf(definition);
-        await records.createIndexes([...wanted]);
-        const names = new Set(wanted.map(({ name }) => name));
+        const requiredIndexes = indexesOf(definition);
+        await records.createIndexes([...requiredIndexes]);
+        const names = new Set(requiredIndexes.map(({ name }) => name));
         for (const { name } of await records.indexes())
           if (name !== undefined && isOurs(name) && !names.has(name)) await records.dropIndex(name);
       }

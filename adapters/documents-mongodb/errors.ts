@@ -2,7 +2,7 @@
 import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import { fieldsOfKey } from './form.ts';
+import { fieldsOfKey } from './encoding.ts';
 
 /** No primary, stepping down, shutting down, timed out, majority not reached, not yet authenticated to the cluster. */
 const unavailableCodes: ReadonlySet<unknown> = new Set([
@@ -46,7 +46,7 @@ export const isSnapshotUnavailable = (error: unknown): boolean =>
 export const isAlreadyThere = (error: unknown): boolean => error instanceof MongoServerError && error.code === 48;
 
 /** The driver's description of the servers when none of them takes writes. */
-const whyNot = (error: unknown): string => {
+const unavailableReason = (error: unknown): string => {
   const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
   const types = new Set<string>(servers.map(({ type }) => type));
   if (types.has('RSGhost'))
@@ -73,7 +73,7 @@ export const translated = (error: unknown): unknown => {
         cause: error,
       },
     );
-  if (isUnavailable(error)) return new UnavailableError(whyNot(error), { cause: error });
+  if (isUnavailable(error)) return new UnavailableError(unavailableReason(error), { cause: error });
   if (error instanceof MongoServerError && error.code === 11000 && !(error instanceof MongoBulkWriteError)) {
     const fields = fieldsOfKey(error.keyPattern);
     return new ConflictError('duplicate', `another document has the same ${fields.join(', ')}`, {

@@ -7,10 +7,10 @@
 import type { ChangeStream, ChangeStreamDocument, Collection, MongoClient, ResumeToken } from 'mongodb';
 import { Timestamp } from 'mongodb';
 import type { Change, Feed } from '../../schemas/ports/documents.ts';
-import { documentOf } from '../documents-form.ts';
+import { documentOf } from '../document-encoding.ts';
 import { limited } from '../documents-transaction.ts';
+import { type DocumentKey, entryOf, type MongoRecord } from './encoding.ts';
 import { isAlreadyThere, isHistoryLost, isSnapshotUnavailable } from './errors.ts';
-import { type DocumentKey, entryOf, type MongoRecord } from './form.ts';
 
 /** An idle stream answers this often, which is what the feed's freshness is known from. */
 const awaitMs = 500;
@@ -85,11 +85,11 @@ export class MongoFeed implements Feed {
   async #snapshotOnce(): Promise<boolean> {
     const session = this.#client.startSession({ snapshot: true });
     const missing = new Map(this.#reported);
-    const askedAt = performance.now();
+    const startedAt = performance.now();
     try {
       for await (const record of this.#collection.find({}, { session, batchSize })) {
         missing.delete(keyOf(record._id));
-        this.#tellStored(record);
+        this.#emitStored(record);
       }
       // The driver keeps the time of the snapshot in the session, but does not declare it.
       const time: unknown = Reflect.get(session, 'snapshotTime');
@@ -97,9 +97,9 @@ export class MongoFeed implements Feed {
         await this.#create();
         return false;
       }
-      for (const { key } of missing.values()) this.#tellDeleted(key);
+      for (const { key } of missing.values()) this.#emitDeleted(key);
       this.#position = { startAtOperationTime: new Timestamp({ t: time.t, i: time.i + 1 }) };
-      this.#completeAt = askedAt;
+      this.#completeAt = startedAt;
       return true;
     } finally {
       await session.endSession();
@@ -124,11 +124,11 @@ export class MongoFeed implements Feed {
     });
     this.#stream = stream;
     try {
-      let askedAt = 0;
+      let startedAt = 0;
       let received = 0;
       while (!this.#closed && this.#position !== undefined) {
         if (stream.bufferedCount() === 0) {
-          askedAt = performance.now();
+          startedAt = performance.now();
           received = 0;
         }
         const event = await limited(5000, 'the change stream', stream.tryNext());
@@ -139,7 +139,7 @@ export class MongoFeed implements Feed {
         if (this.#position === undefined || this.#broken) return;
         if (stream.resumeToken) this.#position = { resumeAfter: stream.resumeToken };
         // Everything from before the question was in its answer, unless the answer was cut.
-        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeAt = askedAt;
+        if (stream.bufferedCount() === 0 && received < batchSize) this.#completeAt = startedAt;
       }
     } finally {
       this.#stream = undefined;
@@ -153,10 +153,10 @@ export class MongoFeed implements Feed {
       case 'replace':
       case 'update':
         // A document that an update's lookup no longer finds has its deletion further on in the stream.
-        if (event.fullDocument) this.#tellStored(event.fullDocument);
+        if (event.fullDocument) this.#emitStored(event.fullDocument);
         return;
       case 'delete':
-        this.#tellDeleted(event.documentKey._id);
+        this.#emitDeleted(event.documentKey._id);
         return;
       case 'drop':
       case 'rename':
@@ -168,7 +168,7 @@ export class MongoFeed implements Feed {
     }
   }
 
-  #tellStored(record: MongoRecord): void {
+  #emitStored(record: MongoRecord): void {
     const entry = entryOf(record);
     const key = keyOf(record._id);
     if (this.#reported.get(key)?.version === entry.version) return;
@@ -176,7 +176,7 @@ export class MongoFeed implements Feed {
     this.#report({ tenantId: record._id.tenant, id: entry.id, document: documentOf(entry) });
   }
 
-  #tellDeleted(key: DocumentKey): void {
+  #emitDeleted(key: DocumentKey): void {
     if (this.#reported.delete(keyOf(key))) this.#report({ tenantId: key.tenant, id: key.id, document: undefined });
   }
 

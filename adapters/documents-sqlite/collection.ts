@@ -8,7 +8,7 @@ import {
   type Page,
   type Stored,
 } from '../../schemas/ports/documents.ts';
-import { changed, documentOf, type Fields, formOf, idOf } from '../documents-form.ts';
+import { changed, documentOf, type Fields, formOf, idOf } from '../document-encoding.ts';
 import {
   comparePlaces,
   countedFields,
@@ -65,8 +65,8 @@ const matchesByIndex = (
   },
 ): readonly Found[] | undefined => {
   const matches = matcherOf(filter);
-  const most = placesForOne * (limit + 1);
-  const places = tables.firstInOrder(definition, tenant, filter, { order, start, most });
+  const maxPlaces = placesForOne * (limit + 1);
+  const places = tables.firstInOrder(definition, tenant, filter, { order, start, maxPlaces });
   const found: Found[] = [];
   let seen = 0;
   for (const row of places ?? []) {
@@ -76,7 +76,7 @@ const matchesByIndex = (
     found.push({ document, place: placeOf(document, order) });
     if (found.length > limit) return found;
   }
-  return places !== undefined && seen < most ? found : undefined;
+  return places !== undefined && seen < maxPlaces ? found : undefined;
 };
 
 /** A tenant's matches after a place, sorted; more than `limit` of them when there are more. */
@@ -162,7 +162,7 @@ export const collectionOf = (
 ): Collection<object> => {
   const { name } = definition;
   const now = (): string => new Date(clock.now()).toISOString();
-  const tell = (written: Written[], document: { readonly row: Row; readonly text: string }): Fields & Stored => {
+  const recordWrite = (written: Written[], document: { readonly row: Row; readonly text: string }): Fields & Stored => {
     written.push({ collection: name, tenantId, id: document.row.id, document });
     return documentOf(document.row);
   };
@@ -176,11 +176,11 @@ export const collectionOf = (
       const { fields, text } = formOf(next(before.fields));
       const row: Row = { ...before, version: before.version + 1, updatedAt: now(), fields };
       tables.put(definition, row, text, before);
-      return tell(written, { row, text });
+      return recordWrite(written, { row, text });
     });
   return {
     insert: (given) =>
-      access.write((tables, written) => tell(written, inserted(tables, definition, tenantId, given, now()))),
+      access.write((tables, written) => recordWrite(written, inserted(tables, definition, tenantId, given, now()))),
     find: (id) =>
       access.read((tables) => {
         const row = tables.find(name, tenantId, id);

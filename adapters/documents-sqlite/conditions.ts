@@ -30,11 +30,11 @@ export const allOf = (parts: readonly (Condition | undefined)[], operator: 'AND'
 };
 
 /** A longer list of values is left to the filter. */
-const mostValues = 10;
+const maxValues = 10;
 
 /** A field that is one of the values, or a list that has one, holds its JSON text. */
 const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
-  values.length === 0 || values.length > mostValues
+  values.length === 0 || values.length > maxValues
     ? undefined
     : joined(
         values.map((value) => ({ sql: 'instr(fields -> ?, ?) > 0', parameters: [path, JSON.stringify(value)] })),
@@ -44,7 +44,7 @@ const holdsOne = (path: string, values: readonly Scalar[]): Condition | undefine
 const escapes = /\\([\\^$.*+?()[\]{}|])/g;
 
 /** More would not find fewer. */
-const longestLiteral = 256;
+const maxLiteralLength = 256;
 
 /**
  * The longest part of a pattern that JSON writes as it is, and of which SQLite knows the case. Undefined when the pattern is more
@@ -53,7 +53,7 @@ const longestLiteral = 256;
 const literalOf = (pattern: string): string | undefined => {
   if (/[\\^$.*+?()[\]{}|]/.test(pattern.replace(escapes, ''))) return undefined;
   const runs = pattern.replace(escapes, '$1').match(/[ !#-[\]-~]+/g) ?? [];
-  return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, longestLiteral);
+  return runs.sort((left, right) => right.length - left.length)[0]?.slice(0, maxLiteralLength);
 };
 
 /** The pattern of a condition that says no more than that, and its options. */
@@ -116,7 +116,7 @@ export interface Held {
 }
 
 const surelyIsOne = (path: string, values: readonly Scalar[]): Condition | undefined =>
-  values.length === 0 || values.length > mostValues
+  values.length === 0 || values.length > maxValues
     ? undefined
     : joined(
         values.map((value) => ({ sql: 'fields -> ? = ?', parameters: [path, JSON.stringify(value)] })),

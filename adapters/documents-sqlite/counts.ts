@@ -1,6 +1,6 @@
 /** How many of a tenant's matches have each value of some fields. */
 import type { CollectionDefinition, CountOptions, Filter, ValueCount } from '../../schemas/ports/documents.ts';
-import { chosenBeside, countedValues, defaultLimit } from '../documents-query.ts';
+import { choicesExcept, countedValues, defaultLimit } from '../documents-query.ts';
 import { matcherOf, rangeOf, refuseUnshared } from './matches.ts';
 import type { DocumentTables, Row } from './tables.ts';
 
@@ -13,7 +13,7 @@ class Counts {
     for (const value of values) this.#counts.set(value, (this.#counts.get(value) ?? 0) + times);
   }
 
-  most(limit: number): readonly ValueCount[] {
+  top(limit: number): readonly ValueCount[] {
     return [...this.#counts]
       .map(([value, count]) => ({ value, count }))
       .sort((left, right) => right.count - left.count)
@@ -54,7 +54,7 @@ const countsAmong = (
   const unknown = fields.filter((_, at) => known[at] === undefined);
   const read = unknown.length === 0 ? [] : readCounts(tables, definition, tenant, { filter, fields: unknown });
   return new Map(
-    fields.map((field, at) => [field, known[at] ?? read[unknown.indexOf(field)]?.most(limit) ?? []] as const),
+    fields.map((field, at) => [field, known[at] ?? read[unknown.indexOf(field)]?.top(limit) ?? []] as const),
   );
 };
 
@@ -68,10 +68,10 @@ export const countsOf = (
 ): readonly (readonly ValueCount[])[] => {
   refuseUnshared(filter);
   const counts = new Map<string, readonly ValueCount[]>();
-  const groups = Map.groupBy(fields, (field) => JSON.stringify(chosenBeside(field, chosen)));
-  for (const together of groups.values()) {
-    const among = { $and: [filter, chosenBeside(together[0] ?? '', chosen)] };
-    const found = countsAmong(tables, definition, tenant, { fields: together, filter: among, limit });
+  const groups = Map.groupBy(fields, (field) => JSON.stringify(choicesExcept(field, chosen)));
+  for (const fieldGroup of groups.values()) {
+    const among = { $and: [filter, choicesExcept(fieldGroup[0] ?? '', chosen)] };
+    const found = countsAmong(tables, definition, tenant, { fields: fieldGroup, filter: among, limit });
     for (const [field, values] of found) counts.set(field, values);
   }
   return fields.map((field) => counts.get(field) ?? []);

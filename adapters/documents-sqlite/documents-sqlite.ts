@@ -4,7 +4,7 @@
  */
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import type {
@@ -17,7 +17,7 @@ import type {
   Stored,
   TenantDocuments,
 } from '../../schemas/ports/documents.ts';
-import { checkedName, checkedTenant, documentOf, type Fields } from '../documents-form.ts';
+import { checkedName, checkedTenant, documentOf, type Fields } from '../document-encoding.ts';
 import { limited, TransactionRun, TransactionScope, transactionLimitMs } from '../documents-transaction.ts';
 import { damageOf, openingSqlite } from '../sqlite-opening.ts';
 import { type Access, collectionOf, type Written } from './collection.ts';
@@ -28,7 +28,7 @@ type Definition = CollectionDefinition<object>;
 
 interface Follower {
   readonly collection: string;
-  tell(change: Change<object>): void;
+  notify(change: Change<object>): void;
 }
 
 /** Full, busy, read-only or unreadable: the disk's trouble, not the caller's. */
@@ -89,7 +89,7 @@ class SqliteDocuments implements Documents {
     // In the same turn of the loop: followers get the change before any reader can see the commit.
     for (const { collection, tenantId, id, document } of written)
       for (const follower of this.#followers)
-        if (follower.collection === collection) follower.tell({ tenantId, id, document: this.#freshly(document) });
+        if (follower.collection === collection) follower.notify({ tenantId, id, document: this.#freshly(document) });
   }
 
   #freshly(document: Written['document']): (Fields & Stored) | undefined {
@@ -128,7 +128,7 @@ class SqliteDocuments implements Documents {
       this.#scope.refuseInside('a write');
       return this.#exclusively(async () => {
         // SQLite answers at once: a caller that awaits write after write would keep everything else from running.
-        await nextTurn();
+        await yieldToEventLoop();
         return this.#atomically((written) => operation(this.#written, written));
       });
     },
@@ -194,7 +194,7 @@ class SqliteDocuments implements Documents {
     this.#scope.refuseInside('a transaction');
     return this.#exclusively(async () => {
       // As before a write: transactions one after the other must not keep everything else from running.
-      await nextTurn();
+      await yieldToEventLoop();
       const run = new TransactionRun();
       const written: Written[] = [];
       const access: Access = {
@@ -223,7 +223,7 @@ class SqliteDocuments implements Documents {
     let staleSince: number | undefined;
     const follower: Follower = {
       collection: checkedName(definition.name),
-      tell: (change) => {
+      notify: (change) => {
         // A follower that throws has missed a change and is stale from then on; the write and other followers go on.
         if (staleSince !== undefined) return;
         try {

@@ -1,6 +1,6 @@
 /** What the store lists of a document beside it: values of indexed fields, and of unique sets. */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
-import type { Fields } from '../documents-form.ts';
+import type { Fields } from '../document-encoding.ts';
 import { valuesAt } from '../documents-query.ts';
 
 type Definition = CollectionDefinition<object>;

@@ -3,7 +3,7 @@ import { Context } from 'mingo/core';
 import * as query from 'mingo/operators/query';
 import { Query } from 'mingo/query';
 import type { Filter } from '../../schemas/ports/documents.ts';
-import { documentOf } from '../documents-form.ts';
+import { documentOf } from '../document-encoding.ts';
 import { idBoundsOf, renamed, type Scalar } from '../documents-query.ts';
 import type { IdRange, Row } from './tables.ts';
 
@@ -27,5 +27,5 @@ export const refuseUnshared = (filter: Filter): void => void renamed(filter, ide
 export const rangeOf = (filter: Filter, direction: 1 | -1 = 1, [last]: readonly Scalar[] = []): IdRange => {
   const bounds = { ...idBoundsOf(filter), backwards: direction === -1 };
   if (typeof last !== 'string') return bounds;
-  return direction === -1 ? { ...bounds, most: last } : { ...bounds, least: last };
+  return direction === -1 ? { ...bounds, maxId: last } : { ...bounds, minId: last };
 };

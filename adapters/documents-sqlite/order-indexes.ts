@@ -3,7 +3,7 @@
  * documents alone. SQLite keeps them with each write, whichever version of the program writes.
  */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
-import { checkedName } from '../documents-form.ts';
+import { checkedName } from '../document-encoding.ts';
 import { placeAt } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;

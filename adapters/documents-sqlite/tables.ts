@@ -10,7 +10,7 @@ import {
   type Filter,
   type ValueCount,
 } from '../../schemas/ports/documents.ts';
-import type { Entry, Fields } from '../documents-form.ts';
+import type { Entry, Fields } from '../document-encoding.ts';
 import { type IdBounds, type Order, pinnedExactlyTo, requiredValues, type Scalar } from '../documents-query.ts';
 import {
   allOf,
@@ -172,13 +172,13 @@ export class DocumentTables {
   }
 
   /** Where a tenant's documents lie that may match. */
-  #where(definition: Definition, tenant: string, filter: Filter, { least, most }: IdBounds): Condition {
+  #where(definition: Definition, tenant: string, filter: Filter, { minId, maxId }: IdBounds): Condition {
     const index = this.#indexFor(definition, filter);
     const condition = mayMatch(filter);
     return {
       sql: `${ofTenant} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
       parameters: [
-        ...[definition.name, tenant, least, most],
+        ...[definition.name, tenant, minId, maxId],
         ...(index === undefined ? [] : [definition.name, index.path, listedTexts(index.values), tenant]),
         ...condition.parameters,
       ],
@@ -226,7 +226,7 @@ export class DocumentTables {
     definition: Definition,
     tenant: string,
     filter: Filter,
-    { order, start, most }: { order: Order; start: readonly Scalar[] | undefined; most: number },
+    { order, start, maxPlaces }: { order: Order; start: readonly Scalar[] | undefined; maxPlaces: number },
   ): Iterable<Row | undefined> | undefined {
     const placing = placingOf(order, start);
     const isIndexed = placing !== undefined && this.#ensured.has(definition);
@@ -237,7 +237,7 @@ export class DocumentTables {
     const inner = `SELECT ${columns}, ${index.rank} AS rank, ${index.value} AS value ${index.from}`;
     return this.#rowsOf(
       this.#statement(`SELECT ${shown} FROM (${inner}) WHERE ${placing.after.sql} ${placing.sql} LIMIT ?`).iterate(
-        ...[...condition.parameters, tenant, ...placing.after.parameters, most],
+        ...[...condition.parameters, tenant, ...placing.after.parameters, maxPlaces],
       ),
     );
   }
@@ -345,21 +345,24 @@ export class DocumentTables {
 
   /** Makes the indexes of its orders, and forgets those of others. */
   #ensureOrders(definition: Definition): void {
-    const wanted = orderIndexesOf(definition);
-    const names = new Set(wanted.map(({ name }) => name));
+    const requiredIndexes = orderIndexesOf(definition);
+    const names = new Set(requiredIndexes.map(({ name }) => name));
     const known = this.#statement("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
     for (const name of known.map((one) => String(one.name)))
       if (name.startsWith(orderPrefix(definition)) && !names.has(name)) this.#database.exec(`DROP INDEX "${name}"`);
-    for (const { making } of wanted) this.#database.exec(making);
+    for (const { making } of requiredIndexes) this.#database.exec(making);
   }
 
   /** Lists all values again when the definition's indexes are not those that the stored values were listed by. */
   ensure(definition: Definition): void {
     const { name } = definition;
     this.#ensureOrders(definition);
-    const wanted = listing(indexedPaths(definition), definition.unique ?? [], definition.uniqueEverywhere ?? []);
+    const requiredPaths = listing(indexedPaths(definition), definition.unique ?? [], definition.uniqueEverywhere ?? []);
     const stored = this.#sql('indexedBy').get(name)?.indexed;
-    if (stored !== undefined && listing(...(JSON.parse(String(stored)) as Parameters<typeof listing>)) === wanted)
+    if (
+      stored !== undefined &&
+      listing(...(JSON.parse(String(stored)) as Parameters<typeof listing>)) === requiredPaths
+    )
       return;
     this.#sql('forgetIndexed').run(name);
     this.#sql('forgetUnique').run(name);
@@ -370,7 +373,7 @@ export class DocumentTables {
       after = page.rows.at(-1) ?? after;
       last = page.last;
     }
-    this.#sql('setIndexedBy').run(name, wanted);
+    this.#sql('setIndexedBy').run(name, requiredPaths);
   }
 
   #index(

@@ -7,9 +7,9 @@ import type { ExportTarget } from './export-target.ts';
 type Level = 'info' | 'warn' | 'error';
 const severity: Readonly<Record<Level, number>> = { info: 9, warn: 13, error: 17 };
 
-const exporterTroubles = (tell: (trouble: string) => void): DiagLogger => {
+const exporterTroubles = (report: (trouble: string) => void): DiagLogger => {
   const ignore = (): void => undefined;
-  return { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
+  return { error: report, warn: report, info: ignore, debug: ignore, verbose: ignore };
 };
 
 export const logProvider = async (

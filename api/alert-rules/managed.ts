@@ -4,7 +4,7 @@ import type { CollectionDefinition, TenantDocuments } from '../../schemas/ports/
 import { alertRules, type ManagedBy, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import type { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import type { FindManagedRules } from '../../subjects/overview/managed-alerts.ts';
-import { saysTheSame } from '../resources/resource-history.ts';
+import { hasSameContent } from '../resources/resource-history.ts';
 
 type Rule = AlertRuleFields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Rule>;
@@ -18,21 +18,21 @@ export const findManagedRules =
   };
 
 /** Within the transaction that writes their maker: makes rules, changes those that say something else, and deletes the others. */
-export const keepRules = async (
+export const syncManagedRules = async (
   documents: TenantDocuments,
   managedBy: ManagedBy,
-  wanted: readonly (readonly [ruleId: string, AlertRuleFields])[],
+  desiredRules: readonly (readonly [ruleId: string, AlertRuleFields])[],
 ): Promise<void> => {
   const stored = documents.collection(collection);
   const [[field, id]] = Object.entries(managedBy) as [[string, string]];
   const { items } = await stored.list({ filter: { [`managedBy.${field}`]: id } });
   const known = new Map(items.map((rule) => [rule.id, rule]));
-  for (const [ruleId, fields] of wanted) {
+  for (const [ruleId, fields] of desiredRules) {
     const rule: Rule = { ...fields, queryVersion, managedBy };
     const present = known.get(ruleId);
     known.delete(ruleId);
     if (present === undefined) await stored.insert({ ...rule, id: ruleId });
-    else if (!saysTheSame(rule, present)) await stored.replace(ruleId, rule, present.version);
+    else if (!hasSameContent(rule, present)) await stored.replace(ruleId, rule, present.version);
   }
   for (const [ruleId, { version }] of known) await stored.delete(ruleId, version);
 };

@@ -19,7 +19,7 @@ export interface SigningOptions {
   /** A head is made at every multiple of it, however late; default 1,000. */
   readonly everyRecords?: number;
   /** Signs from record 1 also where heads must have been lost: what is there now is then taken for what was recorded. */
-  readonly anew?: boolean;
+  readonly fromBeginning?: boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface ChainSigning {
   /** Records covered by the newest head that this process has seen. */
   sizeOf(tenantId: string): number | undefined;
   /** False once a chain was found not to go on from what was signed, and while all its heads are lost. */
-  isSound(tenantId: string): boolean;
+  isValid(tenantId: string): boolean;
   /** Says, once a tenant, that its chain is not what was signed. */
   report(tenantId: string, after: number): void;
 }
@@ -45,7 +45,7 @@ interface Signed {
 }
 
 /** Heads that one publication carries. */
-const publishedTogether = 100;
+const publishBatchSize = 100;
 
 const continues = (tenantId: string, { tree, lastHash }: Signed, record: StoredRecord): boolean =>
   record.sequence === tree.size + 1 &&
@@ -61,7 +61,7 @@ const signedBy = (key: EvidenceKey, head: GrowingHead): Signed | undefined => {
 };
 
 export const chainSigning = ({ documents, heads, key, clock, log, ...options }: SigningOptions): ChainSigning => {
-  const { everyRecords = 1_000, anew = false } = options;
+  const { everyRecords = 1_000, fromBeginning = false } = options;
   const signed = new Map<string, Signed>();
   const reported = new Set<string>();
   const lost = new Set<string>();
@@ -91,7 +91,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
 
   /** Signing from record 1 again would sign whatever the chain was changed to. Logged once for each tenant. */
   const lostHeads = async (tenantId: string, { head }: Signed): Promise<boolean> => {
-    if (anew || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
+    if (fromBeginning || head !== undefined || !(await mustHaveHeadsNow(documents, tenantId, clock))) {
       lost.delete(tenantId);
       return false;
     }
@@ -124,7 +124,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
       const head = headOver(tenantId, at);
       at = { ...at, head };
       made.push(head);
-      if (made.length < publishedTogether) continue;
+      if (made.length < publishBatchSize) continue;
       await publish(tenantId, made, at);
       made = [];
     }
@@ -138,7 +138,7 @@ export const chainSigning = ({ documents, heads, key, clock, log, ...options }: 
       const from = await begun(tenantId);
       return (await lostHeads(tenantId, from)) ? undefined : signFrom(tenantId, from);
     },
-    isSound: (tenantId) => !reported.has(tenantId) && !lost.has(tenantId),
+    isValid: (tenantId) => !reported.has(tenantId) && !lost.has(tenantId),
     sizeOf: (tenantId) => signed.get(tenantId)?.head?.size,
     report,
   };

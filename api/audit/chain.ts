@@ -28,8 +28,8 @@ export const hashOf = (
   json = canonicalJson,
 ): string => {
   const { sequence, at, action, actor, resource, requestId, detailsHash, previousHash } = record;
-  const said = { tenantId, sequence, at, action, actor, resource, requestId, detailsHash };
-  return hash('sha256', previousHash + json(said));
+  const hashInput = { tenantId, sequence, at, action, actor, resource, requestId, detailsHash };
+  return hash('sha256', previousHash + json(hashInput));
 };
 
 type Sign = (recordHash: string) => string;
@@ -44,9 +44,9 @@ const linkedTo = (
   // may hold half a surrogate pair.
   const stored = toWellFormed(JSON.parse(JSON.stringify(given))) as typeof given;
   const details: AuditDetails = { salt: randomBytes(16).toString('base64url'), ...stored };
-  const said = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
-  const recordHash = hashOf(tenantId, said);
-  return { ...said, details, hash: recordHash, ...(sign !== undefined && { signature: sign(recordHash) }) };
+  const fields = { ...entry, sequence: end.sequence + 1, detailsHash: detailsHashOf(details), previousHash: end.hash };
+  const recordHash = hashOf(tenantId, fields);
+  return { ...fields, details, hash: recordHash, ...(sign !== undefined && { signature: sign(recordHash) }) };
 };
 
 /**

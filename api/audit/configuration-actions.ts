@@ -6,7 +6,7 @@ interface Audited {
 }
 
 /** Groups whose changes are events themselves. */
-const tellThemselves: readonly string[] = ['event', 'deployment'];
+const groupsWithEvents: readonly string[] = ['event', 'deployment'];
 
 /**
  * Actions of the audit log that are changes of configuration which every Viewer may read: those that an Editor may cause. What needs
@@ -16,6 +16,6 @@ export const configurationActionsOf = (operations: readonly Audited[]): readonly
   const beyond = new Set(operations.filter(({ role }) => role !== 'editor').flatMap(({ audit }) => audit));
   const actions = operations.filter(({ role }) => role === 'editor').flatMap(({ audit }) => audit);
   return [...new Set(actions)].filter(
-    (action) => !beyond.has(action) && !tellThemselves.includes(action.slice(0, action.indexOf('.'))),
+    (action) => !beyond.has(action) && !groupsWithEvents.includes(action.slice(0, action.indexOf('.'))),
   );
 };

@@ -16,7 +16,7 @@ export interface Erasure {
 }
 
 /** Records erased between two turns of the loop. */
-const erasedTogether = 100;
+const eraseBatchSize = 100;
 
 /**
  * Takes the details (names, addresses, differences) out of audit records, and gives the number of records. The records
@@ -50,7 +50,7 @@ export const eraseDetails = async (
   };
   for await (const record of recordsInOrder(documents, tenantId, { upTo: sequence - 1 }, concerned)) {
     if (record.details !== null && record.action !== erasureAction) waiting.push(record.id);
-    if (waiting.length >= erasedTogether) await erase();
+    if (waiting.length >= eraseBatchSize) await erase();
   }
   if (waiting.length > 0) await erase();
   return erased;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Documents, Filter, Stored } from '../../schemas/ports/documents.ts';
 import {
   type AuditRecord,
@@ -29,11 +29,11 @@ export async function* recordsInOrder(
   filter: Filter = {},
 ): AsyncGenerator<StoredRecord> {
   const records = documents.of(tenantId).collection(auditRecords);
-  const most = afterAuditRecord(upTo);
+  const endId = afterAuditRecord(upTo);
   let last = afterAuditRecord(after);
   while (true) {
     const { items, nextCursor } = await records.list({
-      filter: { ...filter, id: { $gt: last, $lt: most } },
+      filter: { ...filter, id: { $gt: last, $lt: endId } },
       sort: { id: 1 },
       limit: pageRecords,
     });
@@ -41,7 +41,7 @@ export async function* recordsInOrder(
     const end = items.at(-1);
     if (nextCursor === null || end === undefined) return;
     last = end.id;
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 

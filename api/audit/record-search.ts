@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Documents, Filter } from '../../schemas/ports/documents.ts';
 import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
@@ -49,16 +49,16 @@ export const spanOf = async (documents: Documents, tenantId: string, { fromMs, t
   /** How many records are older than a time. */
   const olderThan = async (ms: number): Promise<number> => {
     const at = isoOf(ms) ?? '';
-    let least = 0;
-    let most = newest;
-    while (least < most) {
-      const middle = Math.floor((least + most) / 2);
+    let low = 0;
+    let high = newest;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
       const filter = { id: { $gt: afterAuditRecord(middle) } };
       const [record] = (await records.list({ filter, sort: { id: 1 }, limit: 1 })).items;
-      if (record !== undefined && record.at < at) least = middle + 1;
-      else most = middle;
+      if (record !== undefined && record.at < at) low = middle + 1;
+      else high = middle;
     }
-    return least;
+    return low;
   };
   return {
     after: fromMs === undefined ? 0 : await olderThan(fromMs - clockDifferenceMs),
@@ -87,7 +87,7 @@ export const newestRecords = async (
     });
     found.push(...items);
     high = low;
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return found;
 };

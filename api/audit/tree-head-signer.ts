@@ -1,6 +1,6 @@
 import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
-import { atMost } from '../../runtime/within.ts';
+import { waitUpTo } from '../../runtime/timeout.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import { auditHeads } from '../../schemas/resources/audit-record.ts';
 import { chainSigning, type SigningOptions } from './chain-signing.ts';
@@ -33,21 +33,21 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
   const ends = new Map<string, number>();
   /** The same of those that were there when this process began. */
   const met = new Map<string, number>();
-  const turns = new KeyedMutex();
+  const mutex = new KeyedMutex();
 
   /** Runs one at a time for a tenant; a call during a run waits and runs after it. */
   const sign = (tenantId: string): Promise<GrowingHead | undefined> => {
-    const turn = turns.run(tenantId, () => signing.signNew(tenantId));
-    turn.then(
+    const pendingHead = mutex.run(tenantId, () => signing.signNew(tenantId));
+    pendingHead.then(
       // Enough may have come meanwhile for another head.
       () => signIfDue(tenantId),
       () => undefined,
     );
-    return turn;
+    return pendingHead;
   };
 
   const signIfDue = (tenantId: string): void => {
-    if (turns.isBusy(tenantId) || !signing.isSound(tenantId)) return;
+    if (mutex.isBusy(tenantId) || !signing.isValid(tenantId)) return;
     const size = signing.sizeOf(tenantId) ?? met.get(tenantId) ?? 0;
     if ((ends.get(tenantId) ?? 0) - size >= everyRecords) void tried(sign(tenantId));
   };
@@ -97,7 +97,7 @@ export const openHeadSigner = async (options: HeadSignerOptions): Promise<HeadSi
         for await (const { tenantId, sequence } of documents.everywhere(auditHeads)) ends.set(tenantId, sequence);
         await signAll();
       };
-      await atMost(closingMs, tried(rest()));
+      await waitUpTo(closingMs, tried(rest()));
       await feed.close();
     },
   };

@@ -76,7 +76,7 @@ export class Verification {
   #beyond: EvidenceHead | undefined;
   #break: ChainBreak | undefined;
   /** The predecessor that the record for the broken place would name. */
-  #wanted: string | undefined;
+  #expectedHash: string | undefined;
 
   constructor(options: VerificationOptions) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class Verification {
   }
 
   /** Whether details are missing for which no erasure accounts so far. */
-  get lacksErasures(): boolean {
+  get hasMissingErasures(): boolean {
     return this.#erasures.unaccounted() !== undefined;
   }
 
@@ -158,7 +158,7 @@ export class Verification {
   #placed({ sequence, previousHash }: AuditRecord): ChainBreak | undefined {
     const place = this.size + 1;
     if (sequence > place) {
-      this.#wanted = this.#lastHash;
+      this.#expectedHash = this.#lastHash;
       const missing = sequence === place + 1 ? `record ${place} is` : `records ${place} to ${sequence - 1} are`;
       return broken('record-removed', place, `${missing} missing: record ${sequence} comes next`);
     }
@@ -177,7 +177,7 @@ export class Verification {
     const { sequence, previousHash, details } = record;
     const follows = previousHash === this.#lastHash;
     if (hashOf(this.#options.tenantId, record, canonicalJsonOfEarlier) !== record.hash) {
-      if (!follows) this.#wanted = this.#lastHash;
+      if (!follows) this.#expectedHash = this.#lastHash;
       return broken('record-edited', sequence, `record ${sequence} is not what was recorded: its hash differs`);
     }
     if (!follows)
@@ -209,8 +209,8 @@ export class Verification {
   }
 
   #seek({ previousHash }: AuditRecord, { sequence: place }: ChainBreak): void {
-    if (this.#wanted === undefined || previousHash !== this.#wanted) return;
-    this.#wanted = undefined;
+    if (this.#expectedHash === undefined || previousHash !== this.#expectedHash) return;
+    this.#expectedHash = undefined;
     this.#break = broken(
       'records-reordered',
       place,

@@ -79,7 +79,7 @@ export const verifyChain = async (stores: EvidenceStores, tenantId: string): Pro
     else verification.record(item.record);
   }
   // Details may have been erased since the extent was read.
-  if (verification.lacksErasures)
+  if (verification.hasMissingErasures)
     for await (const record of recordsInOrder(documents, tenantId, { after: extent.upTo }))
       verification.erasure(record);
   return { ...verification.finish(extent.end), extent };

@@ -71,13 +71,17 @@ export const scopesOf = (operations: readonly Scoped[]): readonly ScopeEntry[] =
 };
 
 /** The scopes of a role that an API token lacks. None for a person. */
-export const lackingFor = (role: Role, { scopes }: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): ScopeName[] =>
+export const missingScopes = (
+  role: Role,
+  { scopes }: Pick<Caller, 'scopes'>,
+  known: readonly ScopeEntry[],
+): ScopeName[] =>
   known.flatMap(({ scope, roles: may }) => (may.includes(role) && !coversScope(scopes, scope) ? [scope] : []));
 
 /** Throws 403 when an API token would give a role with more rights than its own scopes. */
 export const refuseGiving = (role: Role, caller: Pick<Caller, 'scopes'>, known: readonly ScopeEntry[]): void => {
-  const [first, ...more] = lackingFor(role, caller, known);
+  const [first, ...more] = missingScopes(role, caller, known);
   if (first === undefined) return;
-  const lacks = more.length === 0 ? `the scope ${first}` : `the scopes ${first} and ${more.length} more`;
-  throw new ApiError('FORBIDDEN', `the role ${role} may do more than this API token, which lacks ${lacks}`);
+  const missingText = more.length === 0 ? `the scope ${first}` : `the scopes ${first} and ${more.length} more`;
+  throw new ApiError('FORBIDDEN', `the role ${role} may do more than this API token, which lacks ${missingText}`);
 };

@@ -14,17 +14,17 @@ import { type SavedQuery, savedQueries } from '../../schemas/resources/saved-que
 import { DashboardId } from '../../subjects/dashboards/as-code.ts';
 import { comparedDashboards } from '../../subjects/dashboards/compared.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
-import { keepingIds } from '../../subjects/dashboards/ids.ts';
+import { withStableIds } from '../../subjects/dashboards/ids.ts';
 import { countedDays, timesOpened } from '../../subjects/dashboards/openings.ts';
 import { Loss, presentForm, readDashboard, type SavedForm } from '../../subjects/dashboards/read-saved.ts';
 import { removeSnapshots } from '../../subjects/dashboards/snapshots/remove.ts';
 import { summaryOf } from '../../subjects/dashboards/summary.ts';
-import { lookedThrough, validityOf } from '../../subjects/dashboards/validity.ts';
+import { checkStatically, validityOf } from '../../subjects/dashboards/validity.ts';
 import type { Caller } from '../callers/caller.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { validitiesNow } from '../kernel/reading.ts';
 import { defineResource } from '../resources/resource.ts';
-import { saysTheSame } from '../resources/resource-history.ts';
+import { hasSameContent } from '../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../resources/resource-spec.ts';
 import { sharedOrOwn } from '../resources/shared-or-own.ts';
 
@@ -53,7 +53,7 @@ const NewParameters = z.strictObject({
 const ChangeParameters = z.strictObject({ source, force });
 
 /** How a change was asked. */
-interface Asked {
+interface ChangeOptions {
   readonly id?: string | undefined;
   readonly source?: string | undefined;
   readonly force?: 'true' | undefined;
@@ -76,7 +76,7 @@ export const DashboardView = z.strictObject({
 });
 
 /** What a stored dashboard says, in today's form. */
-export const saidBy = (stored: SavedForm) => {
+export const parseSavedDashboard = (stored: SavedForm) => {
   const read = readDashboard(stored);
   if (read !== undefined) return read;
   const message = `the form of this dashboard, version ${stored.documentVersion}, is not understood here`;
@@ -112,14 +112,14 @@ export const understoodQueriesIn = async (
 };
 
 const validityFor = async (document: DashboardFields, { caller, ports }: ResourceContext): Promise<Validity> => {
-  const looked = lookedThrough(
+  const resolvedDocument = checkStatically(
     document,
     await understoodQueriesIn(ports.documents.of(caller.tenantId), document, caller),
   );
   return validityOf(
-    looked,
+    resolvedDocument,
     await validitiesNow(
-      looked.toRead.map(({ query }) => query),
+      resolvedDocument.toRead.map(({ query }) => query),
       caller,
       ports,
     ),
@@ -131,7 +131,7 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
   const own = ports.documents.of(caller.tenantId);
   return Promise.all(
     documents.map(async (stored) => {
-      const { document, losses } = saidBy(stored);
+      const { document, losses } = parseSavedDashboard(stored);
       const { id, version, createdAt, updatedAt, ownerId, changedBy, documentVersion } = stored;
       const [validity, opened, use] = await Promise.all([
         validityFor(document, context),
@@ -155,11 +155,11 @@ interface Completing {
   readonly before: (Document & Stored) | undefined;
   readonly caller: Caller;
   of(tenantId: string): TenantDocuments;
-  readonly how?: Asked;
+  readonly how?: ChangeOptions;
 }
 
 /** Refuses a change by hand of what is kept as code. */
-const refuseByHand = (before: Document | undefined, how: Asked): void => {
+const refuseByHand = (before: Document | undefined, how: ChangeOptions): void => {
   if (before?.source === undefined || before.source === how.source || how.force === 'true') return;
   throw new ApiError(
     'CONFLICT',
@@ -183,20 +183,20 @@ const refuseUnseen = async (
 /** A dashboard as it is stored, of what was written of it. */
 export const completed = async (after: DashboardFields, completing: Completing): Promise<Document> => {
   const { before, caller, how = {} } = completing;
-  const keptIn = how.source ?? before?.source;
+  const source = how.source ?? before?.source;
   const former = before && readDashboard(before)?.document;
   await refuseUnseen(after, former, completing);
   const ownerId = before?.ownerId ?? caller.actor.id;
   const document: Document = {
-    ...(former === undefined ? after : keepingIds(former, after)),
+    ...(former === undefined ? after : withStableIds(former, after)),
     // It stays its owner's, so that nobody takes another one's private.
     visibility: before !== undefined && ownerId !== caller.actor.id ? before.visibility : after.visibility,
     ...presentForm,
     ownerId,
     changedBy: before?.changedBy ?? ownerId,
-    ...(keptIn === undefined ? {} : { source: keptIn }),
+    ...(source === undefined ? {} : { source: source }),
   };
-  const isSame = before !== undefined && saysTheSame(document, before);
+  const isSame = before !== undefined && hasSameContent(document, before);
   if (isSame) return document;
   refuseByHand(before, how);
   return { ...document, changedBy: caller.actor.id };
@@ -239,7 +239,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
   initial: ({ caller }) => ({ ...presentForm, ownerId: caller.actor.id, changedBy: caller.actor.id }),
   parameters: { create: NewParameters, change: ChangeParameters },
   async prepare(after, { before, caller, of, parameters }) {
-    const how: Asked = parameters;
+    const how: ChangeOptions = parameters;
     const document = await completed(after, { before, caller, of, how });
     return how.id === undefined ? document : { ...document, id: how.id };
   },

@@ -3,7 +3,7 @@ import type { PermanentError } from '../../schemas/errors.ts';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 import { lazyProducer } from '../bus-producer.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
 
@@ -19,7 +19,7 @@ export interface Result {
 
 /** A letter with what would be published for it. */
 export interface Prepared {
-  readonly letter: DeadLetter;
+  readonly deadLetter: DeadLetter;
   readonly messages: readonly Message[];
   readonly failure?: PermanentError;
 }
@@ -38,22 +38,22 @@ export interface Committer {
 export const openCommitter = (bus: Bus, columns: Columns): Committer => {
   const producer = lazyProducer(bus);
   // Runs of one process take turns, or they would fence each other out of the transaction's name.
-  const turns = new KeyedMutex();
+  const mutex = new KeyedMutex();
 
   return {
     commit: (prepared, { outcome, actor, markedAt }) =>
-      turns.run(transactionName, async () =>
+      mutex.run(transactionName, async () =>
         (await producer.get()).transaction(transactionName, async (publish) => {
           // An earlier holder of this name has committed, or is fenced out and never will: the marks are complete now.
           const marks = await readMarks(
             bus,
             columns,
-            prepared.map(({ letter }) => letter),
+            prepared.map(({ deadLetter }) => deadLetter),
           );
           const messages: Message[] = [];
-          const results = prepared.map(({ letter, messages: own }): Result => {
-            const { tenantId, id } = letter;
-            const mark = marks.get(keyOf(letter));
+          const results = prepared.map(({ deadLetter, messages: own }): Result => {
+            const { tenantId, id } = deadLetter;
+            const mark = marks.get(keyOf(deadLetter));
             // A mark of this very run is that of an attempt whose answer was lost.
             if (mark !== undefined)
               return { id, tenantId, outcome: mark.actor === actor && mark.markedAt === markedAt ? 'done' : 'already' };
@@ -65,7 +65,7 @@ export const openCommitter = (bus: Bus, columns: Columns): Committer => {
         }),
       ),
     async close() {
-      await turns.run(transactionName, () => producer.close());
+      await mutex.run(transactionName, () => producer.close());
     },
   };
 };

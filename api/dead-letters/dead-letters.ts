@@ -10,7 +10,7 @@ import {
   type DeadLetter,
   type DeadLetterFilter,
   readDeadLetters,
-} from '../../subjects/dead-letters/letters.ts';
+} from '../../subjects/dead-letters/dead-letters.ts';
 import { openCommitter, type Prepared, type Result } from './committer.ts';
 import { type Payload, readPayload } from './payload.ts';
 
@@ -47,7 +47,7 @@ export interface DeadLetters {
     id: string,
     tenantId?: string,
     signal?: AbortSignal,
-  ): Promise<{ letter: DeadLetter; payload: Payload | undefined } | undefined>;
+  ): Promise<{ deadLetter: DeadLetter; payload: Payload | undefined } | undefined>;
   /**
    * Sends open letters that match through again. What is published and its mark are one transaction, so what was
    * replayed once is never replayed again, even by concurrent replays.
@@ -66,19 +66,19 @@ export interface DeadLettersOptions {
   republish(headers: DeadLetterHeaders, body: Buffer): Promise<readonly Message[]> | readonly Message[];
 }
 
-const chunkLetters = 64;
+const chunkSize = 64;
 const chunkBytes = 16 * 1024 * 1024;
 const attempts = 5;
 
 export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
   const committer = openCommitter(bus, columns);
 
-  const prepare = async (letter: DeadLetter): Promise<Prepared> => {
+  const prepare = async (deadLetter: DeadLetter): Promise<Prepared> => {
     try {
-      return { letter, messages: await messagesOf(letter, await readPayload(bus, letter), republish) };
+      return { deadLetter, messages: await messagesOf(deadLetter, await readPayload(bus, deadLetter), republish) };
     } catch (error) {
       if (!(error instanceof PermanentError)) throw error;
-      return { letter, messages: [], failure: error };
+      return { deadLetter, messages: [], failure: error };
     }
   };
 
@@ -94,17 +94,19 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
     };
     const counts = progressCounter(await countDeadLetters(columns, open));
     const markedAt = new Date(clock.now()).toISOString();
-    for await (const letters of chunksOf(columns, open)) {
+    for await (const deadLetters of chunksOf(columns, open)) {
       if (options.signal?.aborted) break;
       const prepared =
         outcome === 'replayed'
-          ? await Promise.all(letters.map(prepare))
-          : letters.map((letter): Prepared => ({ letter, messages: [] }));
+          ? await Promise.all(deadLetters.map(prepare))
+          : deadLetters.map((deadLetter): Prepared => ({ deadLetter, messages: [] }));
       const good = prepared.filter(({ failure }) => failure === undefined);
-      const results = prepared.flatMap(({ letter, failure }) => (failure ? [failedResult(letter, failure)] : []));
+      const results = prepared.flatMap(({ deadLetter, failure }) =>
+        failure ? [failedResult(deadLetter, failure)] : [],
+      );
       results.push(
         ...(options.dryRun
-          ? good.map(({ letter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
+          ? good.map(({ deadLetter: { id, tenantId } }): Result => ({ id, tenantId, outcome: 'done' }))
           : await eachOrAll(good, (part) => committer.commit(part, { outcome, actor: options.actor, markedAt }))),
       );
       const progress = counts.add(results);
@@ -123,13 +125,17 @@ export const openDeadLetters = ({ bus, columns, clock, republish }: DeadLettersO
       return { items, nextCursor: more ? encodeCursor(cursorKind, [Date.parse(last.receivedAt), last.id]) : null };
     },
     async show(id, tenantId, signal) {
-      const [letter] = await readDeadLetters(columns, { ids: [id], tenantId }, { limit: 1, newestFirst: true, signal });
-      if (letter === undefined) return undefined;
-      const payload = await readPayload(bus, letter, signal).catch((error: unknown) => {
+      const [deadLetter] = await readDeadLetters(
+        columns,
+        { ids: [id], tenantId },
+        { limit: 1, newestFirst: true, signal },
+      );
+      if (deadLetter === undefined) return undefined;
+      const payload = await readPayload(bus, deadLetter, signal).catch((error: unknown) => {
         if (error instanceof PermanentError) return undefined;
         throw error;
       });
-      return { letter, payload };
+      return { deadLetter, payload };
     },
     replay: (filter, options) => run(filter, 'replayed', options),
     discard: (filter, options) => run(filter, 'discarded', options),
@@ -154,7 +160,7 @@ const eachOrAll = async (
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const [only] = prepared;
-    if (prepared.length === 1 && only !== undefined) return [failedResult(only.letter, error)];
+    if (prepared.length === 1 && only !== undefined) return [failedResult(only.deadLetter, error)];
     const results: Result[] = [];
     for (const one of prepared) results.push(...(await eachOrAll([one], commit)));
     return results;
@@ -201,21 +207,21 @@ const messagesOf = async (
 async function* chunksOf(columns: Columns, filter: DeadLetterFilter): AsyncGenerator<DeadLetter[]> {
   let after: { receivedAtMs: number; id: string } | undefined;
   while (true) {
-    const rows = await readDeadLetters(columns, filter, { limit: chunkLetters, after, newestFirst: false });
+    const rows = await readDeadLetters(columns, filter, { limit: chunkSize, after, newestFirst: false });
     let chunk: DeadLetter[] = [];
     let bytes = 0;
-    for (const letter of rows) {
-      if (chunk.length > 0 && bytes + letter.size > chunkBytes) {
+    for (const deadLetter of rows) {
+      if (chunk.length > 0 && bytes + deadLetter.size > chunkBytes) {
         yield chunk;
         chunk = [];
         bytes = 0;
       }
-      chunk.push(letter);
-      bytes += letter.size;
+      chunk.push(deadLetter);
+      bytes += deadLetter.size;
     }
     if (chunk.length > 0) yield chunk;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < chunkLetters) return;
+    if (last === undefined || rows.length < chunkSize) return;
     after = { receivedAtMs: Date.parse(last.receivedAt), id: last.id };
   }
 }

@@ -1,7 +1,7 @@
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 import { landedMarkOffsets, landedMarks } from '../../subjects/dead-letters/marks.ts';
 
 const topic = topics.deadLetterMarks.name;
@@ -23,18 +23,18 @@ export const markMessage = (mark: DeadLetterMark): Message => ({
 export const readMarks = async (
   bus: Bus,
   columns: Columns,
-  letters: readonly DeadLetter[],
+  deadLetters: readonly DeadLetter[],
 ): Promise<ReadonlyMap<string, DeadLetterMark>> => {
-  const wanted = new Set(letters.map(keyOf));
+  const keys = new Set(deadLetters.map(keyOf));
   const marks = new Map<string, DeadLetterMark>();
   const landedUpTo = await landedMarkOffsets(columns);
-  for (const mark of await landedMarks(columns, letters)) marks.set(keyOf(mark), mark);
+  for (const mark of await landedMarks(columns, deadLetters)) marks.set(keyOf(mark), mark);
   for (const { partition, earliest, end } of await bus.offsets(topic)) {
     const from = Math.max(earliest, (landedUpTo.get(partition) ?? -1) + 1);
     if (from >= end) continue;
     for await (const record of bus.read(topic, partition, from, end)) {
       const mark = DeadLetterMark.safeParse(JSON.parse(record.value.toString('utf8')));
-      if (mark.success && wanted.has(keyOf(mark.data))) marks.set(keyOf(mark.data), mark.data);
+      if (mark.success && keys.has(keyOf(mark.data))) marks.set(keyOf(mark.data), mark.data);
     }
   }
   return marks;

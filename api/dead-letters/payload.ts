@@ -2,7 +2,7 @@ import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-let
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 
 /** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
 export interface Payload {
@@ -23,14 +23,17 @@ export const readPayload = async (
   { id, place }: Pick<DeadLetter, 'id' | 'place'>,
   signal?: AbortSignal,
 ): Promise<Payload> => {
-  const gone = (): PermanentError =>
+  const expiredError = (): PermanentError =>
     new PermanentError('gone', `the payload of dead letter ${id} is no longer on the dead-letter topic`);
-  const kept = (await bus.offsets(topics.deadLetter.name)).find(({ partition }) => partition === place.partition);
-  if (kept === undefined || kept.earliest > place.offset || kept.end <= place.offset) throw gone();
+  const retainedRange = (await bus.offsets(topics.deadLetter.name)).find(
+    ({ partition }) => partition === place.partition,
+  );
+  if (retainedRange === undefined || retainedRange.earliest > place.offset || retainedRange.end <= place.offset)
+    throw expiredError();
   const chunks: Buffer[] = [];
   let headers: DeadLetterHeaders | undefined;
   let found = 0;
-  for await (const record of recordsFrom(bus, place, kept.end)) {
+  for await (const record of recordsFrom(bus, place, retainedRange.end)) {
     signal?.throwIfAborted();
     const chunk = decodeDeadLetter(record.headers);
     if (chunk.id !== id || chunks[chunk.chunk] !== undefined) continue;
@@ -39,6 +42,6 @@ export const readPayload = async (
     found++;
     if (found === place.chunks) break;
   }
-  if (headers === undefined || found !== place.chunks) throw gone();
+  if (headers === undefined || found !== place.chunks) throw expiredError();
   return { headers, bytes: Buffer.concat(chunks) };
 };

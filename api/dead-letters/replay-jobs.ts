@@ -3,7 +3,7 @@ import { defineJob, type Jobs } from '../../runtime/jobs.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
-import type { DeadLetterFilter } from '../../subjects/dead-letters/letters.ts';
+import type { DeadLetterFilter } from '../../subjects/dead-letters/dead-letters.ts';
 import type { Transact } from '../changes.ts';
 import type { DeadLetters, Progress } from './dead-letters.ts';
 
@@ -93,8 +93,8 @@ export const listReplays = async (
   return found.sort((left, right) => (left.startedAt < right.startedAt ? 1 : -1));
 };
 
-const newJob = (asked: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
-  ...asked,
+const newJob = (request: Pick<ReplayJob, 'dryRun' | 'actor' | 'filter' | 'startedAt'>): ReplayJob => ({
+  ...request,
   state: 'running',
   finishedAt: null,
   error: null,

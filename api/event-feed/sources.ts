@@ -1,7 +1,7 @@
 /** Where the events of the feed come from: what landed, deployments that were found, signals, changes of files, and the audit log. */
 import { z } from 'zod';
 import { integer } from '../../queries/cursor.ts';
-import { type Range, whyUnreadable } from '../../queries/range.ts';
+import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
@@ -28,7 +28,7 @@ export const Positions = z.strictObject({
 });
 
 /** Which events are asked for. */
-export interface AskedEvents {
+export interface EventQuery {
   readonly range: Range;
   readonly kinds: readonly string[];
   /** The kinds were named: what is left out of them is told. */
@@ -47,44 +47,45 @@ interface Sources {
 }
 
 /** The sources of all events that are asked for and may be read. */
-export const eventSources = (asked: AskedEvents, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
+export const eventSources = (query: EventQuery, { reading, ports, partial, tenantId }: Sources): EventSource[] => {
   const sources: EventSource[] = [];
-  const kinds = asked.kinds.filter((each) => each !== 'deployment' && each !== 'config');
-  if (kinds.length > 0) sources.push(landedEvents({ ...asked, kinds }, reading));
-  if (asked.kinds.includes('deployment')) {
-    const why = whyUnreadable(asked.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  const kinds = query.kinds.filter((each) => each !== 'deployment' && each !== 'config');
+  if (kinds.length > 0) sources.push(landedEvents({ ...query, kinds }, reading));
+  if (query.kinds.includes('deployment')) {
+    const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     // What was recorded is there all the same.
-    if (why !== undefined) {
-      partial.push({ code: 'retention', message: `only recorded deployments: ${why}` });
-      sources.push({ ...landedEvents({ ...asked, kinds: ['deployment'] }, reading), name: 'recorded' });
-    } else sources.push(deployments(asked, reading));
+    if (reason !== undefined) {
+      partial.push({ code: 'retention', message: `only recorded deployments: ${reason}` });
+      sources.push({ ...landedEvents({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
+    } else sources.push(deployments(query, reading));
   }
-  sources.push(...securitySources(asked, { reading, ports, partial, tenantId }));
+  sources.push(...securitySources(query, { reading, ports, partial, tenantId }));
   // Configuration belongs to the organization, and to no service or project.
-  const isOfAll = asked.service === undefined && (asked.projectId === undefined || asked.scope === 'account');
-  if (asked.kinds.includes('incident') && isOfAll) sources.push(incidents(asked, ports, tenantId));
-  if (asked.kinds.includes('config') && isOfAll) sources.push(configuration(asked, ports, tenantId));
+  const isOfAll = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
+  if (query.kinds.includes('incident') && isOfAll) sources.push(incidents(query, ports, tenantId));
+  if (query.kinds.includes('config') && isOfAll) sources.push(configuration(query, ports, tenantId));
   return sources;
 };
 
 /** What the SIEM tells, where the plan has it. */
-const securitySources = (asked: AskedEvents, from: Sources): EventSource[] => {
+const securitySources = (query: EventQuery, from: Sources): EventSource[] => {
   const { reading, partial } = from;
-  const why = whyUnreadable(asked.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
-  const wanted = [
-    { kind: 'signal', what: 'signals of detection rules', source: () => signals(asked, reading) },
-    { kind: 'file', what: 'changes of files', source: () => files(asked, from) },
-  ].filter(({ kind }) => asked.kinds.includes(kind));
-  if (why === undefined) return wanted.map(({ source }) => source());
-  if (asked.isChosen) for (const { what } of wanted) partial.push({ code: 'retention', message: `no ${what}: ${why}` });
+  const reason = findRangeProblem(query.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
+  const requestedKinds = [
+    { kind: 'signal', what: 'signals of detection rules', source: () => signals(query, reading) },
+    { kind: 'file', what: 'changes of files', source: () => files(query, from) },
+  ].filter(({ kind }) => query.kinds.includes(kind));
+  if (reason === undefined) return requestedKinds.map(({ source }) => source());
+  if (query.isChosen)
+    for (const { what } of requestedKinds) partial.push({ code: 'retention', message: `no ${what}: ${reason}` });
   return [];
 };
 
-const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
+const landedEvents = (query: EventQuery, reading: Reading): EventSource => ({
   name: 'events',
   async next(limit, after) {
     const position = Landed.parse(after);
-    const events = await readEvents(reading, asked, { limit, after: position });
+    const events = await readEvents(reading, query, { limit, after: position });
     return events.map((event) => ({
       event,
       position: { time: String((parseTime(event.time, 0) ?? 0n) / 1_000_000n), kind: event.kind, id: event.id },
@@ -92,7 +93,7 @@ const landedEvents = (asked: AskedEvents, reading: Reading): EventSource => ({
   },
 });
 
-const signals = ({ range, service, projectId, scope }: AskedEvents, reading: Reading): EventSource => ({
+const signals = ({ range, service, projectId, scope }: EventQuery, reading: Reading): EventSource => ({
   name: 'signals',
   async next(limit, after) {
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
@@ -103,7 +104,7 @@ const signals = ({ range, service, projectId, scope }: AskedEvents, reading: Rea
 });
 
 const files = (
-  { range, service, projectId, scope }: AskedEvents,
+  { range, service, projectId, scope }: EventQuery,
   { reading, ports, partial, tenantId }: Sources,
 ): EventSource => ({
   name: 'files',
@@ -120,11 +121,11 @@ const files = (
   },
 });
 
-const deployments = (asked: AskedEvents, reading: Reading): EventSource => ({
+const deployments = (query: EventQuery, reading: Reading): EventSource => ({
   name: 'deployments',
   async next(limit, after) {
     const position = Positions.shape.deployments.parse(after);
-    const { deployments: found } = await readDeployments(reading, asked);
+    const { deployments: found } = await readDeployments(reading, query);
     const behind = found.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );
@@ -147,7 +148,7 @@ const millisecondsOf = ({ from, to }: Range) => ({
   toMs: Number(to / 1_000_000n),
 });
 
-const incidents = ({ range }: AskedEvents, { documents }: Sources['ports'], tenantId: string): EventSource => ({
+const incidents = ({ range }: EventQuery, { documents }: Sources['ports'], tenantId: string): EventSource => ({
   name: 'incidents',
   async next(limit, after) {
     const filter = { ...millisecondsOf(range), actions: Object.keys(incidentVerbs) };
@@ -165,7 +166,7 @@ const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecor
 });
 
 /** Changes of configuration that every Viewer may read, by type and name; who made them by id alone. Never addresses or values. */
-const configuration = ({ range }: AskedEvents, ports: Sources['ports'], tenantId: string): EventSource => ({
+const configuration = ({ range }: EventQuery, ports: Sources['ports'], tenantId: string): EventSource => ({
   name: 'config',
   async next(limit, after) {
     // What is told as an incident is told once.

@@ -14,7 +14,7 @@ export const cookieIn = (header: string | undefined, name: string): string | und
 };
 
 /** One cookie to be set: its value, and until when it is kept. */
-export interface Kept {
+export interface CookieValue {
   readonly value: string;
   readonly until: Date;
 }
@@ -24,8 +24,8 @@ export interface Kept {
  * asks.
  */
 export const sessionCookies = (
-  token: Kept,
-  refresh: Kept,
+  token: CookieValue,
+  refresh: CookieValue,
   { secure }: { readonly secure: boolean },
 ): readonly string[] => {
   const overTls = secure ? '; Secure' : '';
@@ -44,8 +44,8 @@ export const isSecure = (publicUrl: string | undefined, host: string): boolean =
 
 /** `Set-Cookie` that removes both. */
 export const endedCookies = (request: { readonly secure: boolean }): readonly string[] => {
-  const gone = { value: '', until: new Date(0) };
-  return sessionCookies(gone, gone, request);
+  const expiredCookie = { value: '', until: new Date(0) };
+  return sessionCookies(expiredCookie, expiredCookie, request);
 };
 
 /** Whether a host, as a client names it, is this machine: there is no TLS, and need be none. */

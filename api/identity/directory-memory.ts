@@ -1,6 +1,6 @@
 /** The directory's collections in memory, with their indexes. */
 
-import { type Followed, followed } from '../../runtime/followed.ts';
+import { type Followed, followed } from '../../runtime/watch-collection.ts';
 import type { CollectionDefinition, Documents } from '../../schemas/ports/documents.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { plans } from '../../schemas/resources/plan.ts';

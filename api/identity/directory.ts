@@ -131,9 +131,9 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
       return found;
     },
     learn(collection, tenantId, id, document) {
-      const kept = held.of(collection);
-      if (document === undefined) kept?.forget(tenantId, id);
-      else kept?.learn(tenantId, document);
+      const cache = held.of(collection);
+      if (document === undefined) cache?.forget(tenantId, id);
+      else cache?.learn(tenantId, document);
     },
     staleMs: held.staleMs,
     close: held.close,

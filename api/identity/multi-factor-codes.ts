@@ -20,7 +20,7 @@ const recoveryHash = (box: SecretBox, userId: string, code: string): string =>
 export const makeRecoveryCodes = (
   box: SecretBox,
   userId: string,
-): { readonly shown: readonly string[]; readonly kept: readonly string[] } => {
+): { readonly shown: readonly string[]; readonly hashes: readonly string[] } => {
   const codes = Array.from({ length: recoveryCodeCount }, () => {
     let bits = 0n;
     for (const byte of randomBytes(recoveryCodeBytes)) bits = (bits << 8n) | BigInt(byte);
@@ -30,7 +30,7 @@ export const makeRecoveryCodes = (
   });
   return {
     shown: codes.map((code) => code.replace(/(.{4})(?=.)/g, '$1-')),
-    kept: codes.map((code) => recoveryHash(box, userId, code)),
+    hashes: codes.map((code) => recoveryHash(box, userId, code)),
   };
 };
 
@@ -57,7 +57,7 @@ export const accept = (
   if (!enrolment.recoveryCodes.includes(hash)) return undefined;
   return {
     by: 'recovery-code',
-    changes: { recoveryCodes: enrolment.recoveryCodes.filter((kept) => kept !== hash) },
+    changes: { recoveryCodes: enrolment.recoveryCodes.filter((storedHash) => storedHash !== hash) },
   };
 };
 

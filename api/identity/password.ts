@@ -36,7 +36,7 @@ export const openPasswords = async (
   const dummyHash = await algorithm.hash(crypto.randomUUID());
   const waiting: (() => void)[] = [];
   let running = 0;
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const runQueued = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= atOnce) {
       if (waiting.length >= maxWaiting)
         throw new UnavailableError('too many people are signing in at this moment', { retryAfterSeconds: 2 });
@@ -52,10 +52,10 @@ export const openPasswords = async (
   };
   return {
     async verify(passwordHash, password) {
-      const matches = await inTurn(() => algorithm.verify(passwordHash ?? dummyHash, password));
+      const matches = await runQueued(() => algorithm.verify(passwordHash ?? dummyHash, password));
       return matches && typeof passwordHash === 'string';
     },
-    hash: (password) => inTurn(() => algorithm.hash(password)),
+    hash: (password) => runQueued(() => algorithm.hash(password)),
     isOutdated(passwordHash) {
       const [, memory, passes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(passwordHash) ?? [];
       return !(Number(memory) >= parameters.memoryCost && Number(passes) >= parameters.timeCost);

@@ -15,13 +15,13 @@ const dayMs = 86_400_000;
 /** A session ends this long after its last refresh. */
 const idleMs = 30 * dayMs;
 /** A session ends this long after the sign-in, however often it is refreshed. */
-const longestMs = 90 * dayMs;
+const maxLifetimeMs = 90 * dayMs;
 /** Of one user at once; the one unused for longest gives way. */
-const mostSessions = 200;
+const maxSessions = 200;
 
 /** When a session that is refreshed now ends. */
 export const sessionEnd = (now: number, signedInAt: string): string =>
-  new Date(Math.min(now + idleMs, Date.parse(signedInAt) + longestMs)).toISOString();
+  new Date(Math.min(now + idleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
 
 /** A user whose identity is proved, about to begin a session in one of their organizations. */
 export interface SigningIn {
@@ -75,9 +75,9 @@ export const beginSession = async (signingIn: SigningIn, ports: SessionPorts): P
   const session = await change(async ({ of, record }) => {
     const stored = of(sessionsTenant).collection(sessions);
     const mine = await stored.list({ filter: { userId: user.id }, sort: { refreshedAt: -1 } });
-    const surplus = mine.items.slice(mostSessions - 1).map((each) => each.id);
-    const gone = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
-    for (const each of gone) await stored.delete(each);
+    const surplus = mine.items.slice(maxSessions - 1).map((each) => each.id);
+    const endedIds = insteadOf === undefined ? surplus : [...new Set([...surplus, insteadOf.id])];
+    for (const each of endedIds) await stored.delete(each);
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     record({ action: 'session.begin', id, name: user.email, tenantId: organization.id, actor });
     if (provedBy === undefined && !isNamed && user.lastTenantId !== organization.id)

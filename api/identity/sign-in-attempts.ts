@@ -38,7 +38,7 @@ export const countAttempt = async (
 ): Promise<Attempt> => {
   const from = subscriberOf(address);
   const pair = createHash('sha256').update(`${from}\n${email}`).digest('base64url');
-  const byAddress = await counters.take(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
+  const byAddress = await counters.consume(`sign-in/${from}`, ofAddress(settings.API_ANONYMOUS_REQUESTS_PER_SECOND), 1);
   if (byAddress.granted < 1) throw tooMany(byAddress.retryAfterMs);
 
   const { waitsMs: waits, giveBack } = await spendWindows(
@@ -48,7 +48,7 @@ export const countAttempt = async (
   const known = `signed-in/${pair}`;
   if (waits.length === 0 && (await counters.cached(known)) === undefined) {
     const account = createHash('sha256').update(email).digest('base64url');
-    const { granted, retryAfterMs } = await counters.take(`sign-in-strangers/${account}`, ofStrangers, 1);
+    const { granted, retryAfterMs } = await counters.consume(`sign-in-strangers/${account}`, ofStrangers, 1);
     if (granted < 1) waits.push(retryAfterMs);
   }
   if (waits.length > 0) {

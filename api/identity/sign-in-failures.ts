@@ -11,7 +11,7 @@ import { putToken, voidTokens } from './accounts/one-time-tokens.ts';
 const recorded = { limit: 20, windowMs: 3_600_000 };
 
 /** The record is made this long after the answer, at random, so that the time of other requests reveals nothing. */
-const delayMs = { least: 1_000, most: 6_000 };
+const delayMs = { min: 1_000, max: 6_000 };
 
 /** A refused sign-in, with what is known of the user. */
 export interface Refused {
@@ -68,7 +68,7 @@ export const openSignInFailures = ({
         clearTimeout(timer);
         return write(refused).catch((error: unknown) => log.warn({ error }, 'a refused sign-in could not be recorded'));
       };
-      const timer = setTimeout(() => void work(), randomInt(delayMs.least, delayMs.most));
+      const timer = setTimeout(() => void work(), randomInt(delayMs.min, delayMs.max));
       timer.unref();
       waiting.set(timer, work);
     },

@@ -8,10 +8,10 @@ import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import {
   type Escalation,
-  type EscalationDeed,
-  escalationDeeds,
+  type EscalationAction,
+  escalationActions,
   escalations,
-  type IncidentTold,
+  type IncidentNotification,
   type PageOpening,
 } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
@@ -19,13 +19,13 @@ import { pendingDeliveries } from '../../schemas/resources/notification-delivery
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { unacknowledged } from '../../subjects/incidents/state.ts';
 import type { Page } from '../../subjects/on-call/escalation.ts';
-import { keyOf, type Looked, lookAt, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
+import { checkEscalation, type EscalationCheck, keyOf, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
 import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
-import { endOf, toldBy } from '../../subjects/on-call/page-end.ts';
+import { decidePageEnd, endOf } from '../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
-import { lettersOf, type MailingPorts, toTell } from './project-mails.ts';
+import { type MailingPorts, pendingNotification, toMailDrafts } from './project-mails.ts';
 import { writeIncident } from './write.ts';
 
 export interface EscalatePorts extends MailingPorts {
@@ -39,7 +39,7 @@ interface KnownEscalation {
   readonly key: string;
   readonly state: Escalation;
   readonly openings?: readonly PageOpening[];
-  readonly told?: IncidentTold | undefined;
+  readonly notified?: IncidentNotification | undefined;
 }
 
 interface Putting extends Paging {
@@ -50,30 +50,30 @@ interface Putting extends Paging {
 /** Queues what closes, or acknowledges, what pages opened; answers what is open still. */
 const putEnds = async (
   incident: Known,
-  looked: Looked,
+  evaluation: EscalationCheck,
   known: KnownEscalation | undefined,
   putting: Putting,
 ): Promise<readonly PageOpening[]> => {
   const openings = known?.openings ?? [];
-  const told = toldBy(incident, known, looked);
-  if (told === undefined) return openings;
+  const endStatus = decidePageEnd(incident, known, evaluation);
+  if (endStatus === undefined) return openings;
   const waiting = putting.of(putting.tenantId).collection(pendingDeliveries);
   for (const opening of openings) {
-    const end = endOf(incident, opening, told, putting);
+    const end = endOf(incident, opening, endStatus, putting);
     if ((await waiting.find(end.id)) === undefined) await waiting.insert(end);
   }
-  return told === 'resolved' ? [] : openings;
+  return endStatus === 'resolved' ? [] : openings;
 };
 
 /** A page to one channel, or by one contact of a person. */
-interface Told {
+interface PageDelivery {
   readonly delivery: ReturnType<typeof deliveryOf>;
-  readonly to: NonNullable<EscalationDeed['to']>;
+  readonly to: NonNullable<EscalationAction['to']>;
   /** Where it opens something. */
   readonly opening: PageOpening | undefined;
 }
 
-const toldOf = (incident: Known, page: Page, putting: Putting): Told[] => {
+const toDeliveries = (incident: Known, page: Page, putting: Putting): PageDelivery[] => {
   const { people } = putting;
   const { to } = page;
   const name = people.nameOf(to);
@@ -91,25 +91,25 @@ const toldOf = (incident: Known, page: Page, putting: Putting): Told[] => {
 /** Queues the pages, writes what the timeline tells of them, and answers where they open something. */
 const put = async (
   incident: Known,
-  { key, pages, notes }: Looked,
+  { key, pages, notes }: EscalationCheck,
   putting: Putting,
 ): Promise<readonly PageOpening[]> => {
   const { of, tenantId, nowMs } = putting;
-  const deeds = of(tenantId).collection(escalationDeeds);
+  const actions = of(tenantId).collection(escalationActions);
   const waiting = of(tenantId).collection(pendingDeliveries);
   const about = { incidentId: incident.id, at: new Date(nowMs).toISOString() };
   for (const note of notes) {
     const { kind, round, step = null, reason = null } = note;
-    await deeds.insert({ id: hashOf(key, [note, about.at]), ...about, kind, round, step, reason, to: null });
+    await actions.insert({ id: hashOf(key, [note, about.at]), ...about, kind, round, step, reason, to: null });
   }
-  const told = pages.flatMap((page) => toldOf(incident, page, putting).map((each) => ({ ...each, page })));
-  for (const { delivery, to, page } of told) {
+  const deliveries = pages.flatMap((page) => toDeliveries(incident, page, putting).map((each) => ({ ...each, page })));
+  for (const { delivery, to, page } of deliveries) {
     if ((await waiting.find(delivery.id)) !== undefined) continue;
     await waiting.insert(delivery);
     const { round, step } = page;
-    await deeds.insert({ id: delivery.id, ...about, kind: 'page', round, step, reason: null, to });
+    await actions.insert({ id: delivery.id, ...about, kind: 'page', round, step, reason: null, to });
   }
-  return told.flatMap(({ opening }) => opening ?? []);
+  return deliveries.flatMap(({ opening }) => opening ?? []);
 };
 
 const eachOnce = (openings: readonly PageOpening[]): PageOpening[] => [
@@ -121,7 +121,7 @@ const write = async (
   scope: AuditedTransaction,
   tenantId: string,
   before: Known,
-  { escalatesAt, isTimedOut }: Looked,
+  { escalatesAt, isTimedOut }: EscalationCheck,
 ): Promise<void> => {
   const fields = fieldsOf<Incident>(before);
   if (isTimedOut) {
@@ -138,14 +138,14 @@ const write = async (
 };
 
 /** One transaction: where escalation stands, its pages, and the incident are there together or not at all. */
-const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
+const escalateIncident = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 'id'>): Promise<void> => {
   const { documents, clock, mail } = ports;
   const found = await documents.of(tenantId).collection(incidents).find(id);
   if (found === undefined) return;
   const policy = await readPolicyOrOwners(documents.of(tenantId), found.escalationPolicyId);
   const nowMs = clock.now();
-  const tell = toTell(found, await documents.of(tenantId).collection(escalations).find(id));
-  const letters = tell === undefined ? [] : await lettersOf(found, tenantId, tell, ports);
+  const notification = pendingNotification(found, await documents.of(tenantId).collection(escalations).find(id));
+  const drafts = notification === undefined ? [] : await toMailDrafts(found, tenantId, notification, ports);
   const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
   await systemChange(
     ports,
@@ -156,18 +156,18 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
     // What changed meanwhile is looked at again in the next run.
     if (before?.version !== found.version) return scope.unchanged();
     const known = await own.collection(escalations).find(id);
-    const looked = lookAt(before, known, { policy, people, nowMs });
-    const { key, state } = looked;
+    const evaluation = checkEscalation(before, known, { policy, people, nowMs });
+    const { key, state } = evaluation;
     const putting = { of: scope.of, tenantId, policyName: policy.name, people, nowMs };
-    const left = await putEnds(before, looked, known, putting);
-    const openings = eachOnce([...left, ...(await put(before, looked, putting))]);
+    const left = await putEnds(before, evaluation, known, putting);
+    const openings = eachOnce([...left, ...(await put(before, evaluation, putting))]);
     // Another instance may have told it meanwhile.
-    if (toTell(before, known) !== undefined) for (const letter of letters) await mail.put(scope, letter);
-    const told = tell ?? known?.told ?? { since: sinceOf(before), what: 'opened' };
-    const after = { key, state, openings, told };
+    if (pendingNotification(before, known) !== undefined) for (const draft of drafts) await mail.put(scope, draft);
+    const notified = notification ?? known?.notified ?? { since: sinceOf(before), what: 'opened' };
+    const after = { key, state, openings, notified };
     if (known === undefined) await own.collection(escalations).insert({ id, ...after });
     else await own.collection(escalations).replace(id, after, known.version);
-    await write(scope, tenantId, before, looked);
+    await write(scope, tenantId, before, evaluation);
   });
 };
 
@@ -175,14 +175,14 @@ const look = async (ports: EscalatePorts, tenantId: string, { id }: Pick<Known, 
 const changedWithinMs = 30 * 60_000;
 
 /** Whether an incident has something to tell, although nobody is to be paged: it opened or ended, here or where pages opened something. */
-const hasToTell = (incident: Known, known: KnownEscalation | undefined): boolean => {
-  if (toTell(incident, known) !== undefined) return true;
+const shouldNotify = (incident: Known, known: KnownEscalation | undefined): boolean => {
+  if (pendingNotification(incident, known) !== undefined) return true;
   const about = { key: keyOf(incident), isTimedOut: false };
-  return (known?.openings ?? []).length > 0 && toldBy(incident, known, about) === 'resolved';
+  return (known?.openings ?? []).length > 0 && decidePageEnd(incident, known, about) === 'resolved';
 };
 
 /** Incidents to be looked at: those that are due, and those that changed and have something to tell. */
-const toLookAt = async ({ documents, clock }: EscalatePorts) => {
+const findDueIncidents = async ({ documents, clock }: EscalatePorts) => {
   const iso = (ms: number): string => new Date(ms).toISOString();
   const nowMs = clock.now();
   const due = new Map<string, { readonly tenantId: string; readonly id: string }>();
@@ -197,7 +197,7 @@ const toLookAt = async ({ documents, clock }: EscalatePorts) => {
     for await (const one of documentsIn(documents.of(tenantId).collection(escalations), { filter }))
       known.set(one.id, one);
     for (const { tenantId: _, ...incident } of own)
-      if (hasToTell(incident, known.get(incident.id)))
+      if (shouldNotify(incident, known.get(incident.id)))
         due.set(`${tenantId}/${incident.id}`, { tenantId, id: incident.id });
   }
   return due.values();
@@ -207,11 +207,11 @@ const toLookAt = async ({ documents, clock }: EscalatePorts) => {
 export const escalateDue = async (ports: EscalatePorts, signal: AbortSignal): Promise<void> => {
   const known = ports.documents.of(organizationsTenant).collection(organizations);
   const closed = new Map<string, boolean>();
-  for (const { tenantId, id } of await toLookAt(ports)) {
+  for (const { tenantId, id } of await findDueIncidents(ports)) {
     if (signal.aborted) return;
     if (!closed.has(tenantId)) closed.set(tenantId, (await known.find(tenantId))?.disabled === true);
     if (closed.get(tenantId)) continue;
-    await look(ports, tenantId, { id }).catch((error: unknown) =>
+    await escalateIncident(ports, tenantId, { id }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: id }, 'an incident could not be escalated; it is looked at again'),
     );
   }

@@ -1,5 +1,5 @@
 /** Reads which incidents may be one with another, and what speaks for it. */
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import {
@@ -9,11 +9,11 @@ import {
   suggestedMerges,
 } from '../../subjects/incidents/merges.ts';
 import { readCallsBetween } from '../../subjects/services/calls.ts';
-import type { Asking } from './timeline-sources.ts';
+import type { TimelineContext } from './timeline-sources.ts';
 
 /** Incidents that are looked at, the newest first. */
-const mostLookedAt = 100;
-const longestMs = 4000;
+const maxCompared = 100;
+const maxReadMs = 4000;
 /** Calls before and after the later one of two was opened. */
 const aroundMs = 1_800_000;
 
@@ -23,7 +23,7 @@ const nanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 /** Suggestions; `missing` where calls could not be read, and those of one service alone are told. */
 export const readMergeSuggestions = async (
   incident: Incident & Stored,
-  { tenantId, reading, ports }: Asking,
+  { tenantId, reading, ports }: TimelineContext,
 ): Promise<{ readonly suggestions: readonly MergeSuggestion[]; readonly missing: readonly string[] }> => {
   const openedMs = Date.parse(incident.openedAt);
   const { items } = await ports.documents
@@ -35,14 +35,14 @@ export const readMergeSuggestions = async (
         openedAt: { $gte: at(openedMs - mergeableWithinMs), $lte: at(openedMs + mergeableWithinMs) },
       },
       sort: { openedAt: -1 },
-      limit: mostLookedAt,
+      limit: maxCompared,
     });
   const others = mergeable(incident, items).filter(({ services }) => services.length > 0);
   if (others.length === 0) return { suggestions: [], missing: [] };
   const services = [...new Set([incident, ...others].flatMap((each) => each.services))];
   const laterMs = Math.max(openedMs, ...others.map((each) => Date.parse(each.openedAt)));
   const range = { from: nanoseconds(openedMs - aroundMs), to: nanoseconds(laterMs + aroundMs) };
-  const [read] = await Promise.allSettled([within(longestMs, readCallsBetween(reading, services, range))]);
+  const [read] = await Promise.allSettled([within(maxReadMs, readCallsBetween(reading, services, range))]);
   if (read.status === 'rejected') ports.log.warn({ error: read.reason }, 'calls between services could not be read');
   const calls = read.status === 'fulfilled' ? read.value : [];
   return {

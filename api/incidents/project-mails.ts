@@ -3,13 +3,13 @@ import { documentsIn } from '../../runtime/documents-in.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import type { IncidentTold } from '../../schemas/resources/escalation.ts';
+import type { IncidentNotification } from '../../schemas/resources/escalation.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import { type Project, projects } from '../../schemas/resources/project.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
-import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
+import { type MailDraft, plainName } from '../mail/mail-text.ts';
 import type { MailQueue } from '../mail/queue.ts';
 import { receiversOf } from '../mail/receivers.ts';
 
@@ -23,15 +23,18 @@ export interface MailingPorts {
 type Known = Incident & Stored;
 
 /** What is to be told of an incident; undefined where that is told already, and of what is merged. */
-export const toTell = (
+export const pendingNotification = (
   incident: Known,
-  known: { readonly told?: IncidentTold | undefined } | undefined,
-): IncidentTold | undefined => {
+  known: { readonly notified?: IncidentNotification | undefined } | undefined,
+): IncidentNotification | undefined => {
   if (incident.status === 'merged') return undefined;
-  const told: IncidentTold = { since: sinceOf(incident), what: incident.status === 'resolved' ? 'resolved' : 'opened' };
+  const current: IncidentNotification = {
+    since: sinceOf(incident),
+    what: incident.status === 'resolved' ? 'resolved' : 'opened',
+  };
   // An earlier version that had seen it told nothing: what it has seen is not told late.
-  const before = known !== undefined && known.told === undefined ? told : known?.told;
-  return before?.since === told.since && before.what === told.what ? undefined : told;
+  const before = known !== undefined && known.notified === undefined ? current : known?.notified;
+  return before?.since === current.since && before.what === current.what ? undefined : current;
 };
 
 /** Projects of the rules whose alerts opened it; all of the organization where a rule, or the incident, is of none. */
@@ -45,12 +48,12 @@ const projectsOf = async (documents: Documents, tenantId: string, { ruleIds = []
   return found;
 };
 
-const letterOf = (
+const toMailDraft = (
   to: string,
   { title, severity, summary, services, openedAt, resolvedAt, reopenedAt }: Known,
-  { what }: IncidentTold,
+  { what }: IncidentNotification,
   settings: MailingPorts['settings'],
-): Letter => {
+): MailDraft => {
   const verb = what === 'resolved' ? 'resolved' : reopenedAt === null ? 'opened' : 'opened again';
   const at = (what === 'resolved' ? resolvedAt : (reopenedAt ?? openedAt)) ?? openedAt;
   return {
@@ -66,13 +69,13 @@ const letterOf = (
 };
 
 /** The mails that tell of an incident now. */
-export const lettersOf = async (
+export const toMailDrafts = async (
   incident: Known,
   tenantId: string,
-  told: IncidentTold,
+  notification: IncidentNotification,
   { documents, counters, settings }: MailingPorts,
-): Promise<Letter[]> => {
-  const happened = { event: `incident-${told.what}`, severity: incident.severity, about: 'incident' } as const;
+): Promise<MailDraft[]> => {
+  const happened = { event: `incident-${notification.what}`, severity: incident.severity, about: 'incident' } as const;
   const receivers = await receiversOf(counters, tenantId, await projectsOf(documents, tenantId, incident), happened);
-  return [...receivers].map((to) => letterOf(to, incident, told, settings));
+  return [...receivers].map((to) => toMailDraft(to, incident, notification, settings));
 };

@@ -10,10 +10,11 @@ import { moved } from '../../subjects/incidents/state.ts';
 import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
 import { systemActor, systemChange } from '../changes.ts';
 import { withEvidence } from './timeline-evidence.ts';
-import type { Asking } from './timeline-sources.ts';
+import type { TimelineContext } from './timeline-sources.ts';
 import { writeIncident } from './write.ts';
 
-export interface EndedPorts extends Pick<Asking['ports'], 'documents' | 'clock' | 'log' | 'configurationActions'> {
+export interface EndedPorts
+  extends Pick<TimelineContext['ports'], 'documents' | 'clock' | 'log' | 'configurationActions'> {
   readonly columns: Columns;
 }
 
@@ -22,8 +23,8 @@ type Known = Incident & Stored;
 const goingOn = { status: { $in: ['open', 'acknowledged'] }, groupId: { $ne: null } };
 
 /** Resolved as of when its alerts had ended: what begins to fire after that is new to it. */
-const resolve = (incident: Known, endedMs: number, asking: Asking): Promise<void> => {
-  const { tenantId, ports } = asking;
+const resolve = (incident: Known, endedMs: number, context: TimelineContext): Promise<void> => {
+  const { tenantId, ports } = context;
   return systemChange(
     ports,
     'incident.resolve',
@@ -35,7 +36,7 @@ const resolve = (incident: Known, endedMs: number, asking: Asking): Promise<void
     const next =
       before?.version === incident.version ? moved(fieldsOf<Incident>(before), 'resolved', { by: '', at }) : undefined;
     if (before === undefined || next === undefined) return scope.unchanged();
-    const evident = await withEvidence(next, before, { ...asking, of: scope.of });
+    const evident = await withEvidence(next, before, { ...context, of: scope.of });
     await writeIncident(scope, tenantId, { before, next: evident, actor: systemActor('incidents') });
   });
 };

@@ -4,7 +4,7 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidentEvidence } from '../../schemas/resources/incident.ts';
 import { frozen, inOrder } from '../../subjects/incidents/timeline.ts';
 import type { AuditedTransaction } from '../changes.ts';
-import { type Asking, deedsOf, observedOf } from './timeline-sources.ts';
+import { observedOf, readActions, type TimelineContext } from './timeline-sources.ts';
 
 /** The id of the evidence of one resolution: it follows from the incident and its hash. */
 export const evidenceIdOf = (incidentId: string, sha256: string): string =>
@@ -14,16 +14,16 @@ export const evidenceIdOf = (incidentId: string, sha256: string): string =>
 export const withEvidence = async (
   after: Incident,
   before: Incident & Stored,
-  { of, ...asking }: Asking & Pick<AuditedTransaction, 'of'>,
+  { of, ...context }: TimelineContext & Pick<AuditedTransaction, 'of'>,
 ): Promise<Incident> => {
   if (after.status !== 'resolved' || before.status === 'resolved') return after;
   const known = { ...before, ...after };
-  const [deeds, observed] = await Promise.all([deedsOf(known, asking), observedOf(known, asking)]);
-  const { content, sha256 } = frozen(inOrder([...deeds, ...observed.entries]));
-  const stored = of(asking.tenantId).collection(incidentEvidence);
+  const [actions, observed] = await Promise.all([readActions(known, context), observedOf(known, context)]);
+  const { content, sha256 } = frozen(inOrder([...actions, ...observed.entries]));
+  const stored = of(context.tenantId).collection(incidentEvidence);
   const id = evidenceIdOf(before.id, sha256);
   if ((await stored.find(id)) === undefined) {
-    const frozenAt = new Date(asking.ports.clock.now()).toISOString();
+    const frozenAt = new Date(context.ports.clock.now()).toISOString();
     await stored.insert({ id, incidentId: before.id, frozenAt, sha256, content });
   }
   return { ...after, evidenceHash: sha256 };

@@ -1,9 +1,9 @@
 /** Reads what a timeline tells from where it is. */
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { within } from '../../runtime/within.ts';
+import { within } from '../../runtime/timeout.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
-import { escalationDeeds } from '../../schemas/resources/escalation.ts';
+import { escalationActions } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidentNotes } from '../../schemas/resources/incident.ts';
 import { readPageSteps } from '../../subjects/alerts/deliveries.ts';
 import { readTransitions } from '../../subjects/alerts/history.ts';
@@ -11,12 +11,12 @@ import { eventsRange } from '../../subjects/events/events.ts';
 import { feedPage } from '../../subjects/events/feed.ts';
 import {
   calledOf,
-  deedEntry,
   deliveryEntry,
   eventEntry,
   noteEntry,
   recordEntry,
   type TimelineEntry,
+  toActionEntry,
   transitionEntry,
 } from '../../subjects/incidents/timeline.ts';
 import { pageGroupOf } from '../../subjects/on-call/page.ts';
@@ -27,46 +27,46 @@ import type { Ports } from '../kernel/ports.ts';
 import { readingOf } from '../kernel/reading.ts';
 
 /** Of one source. */
-const most = 1000;
+const maxEntries = 1000;
 /** For one source. An incident is resolved in a transaction, which may take 10 seconds. */
-const longestMs = 4000;
+const maxReadMs = 4000;
 /** What came before an incident may have caused it. */
 const beforeMs = 3_600_000;
 
 /** On whose behalf a timeline is read: of a caller, or of the platform. */
-export interface Asking {
+export interface TimelineContext {
   readonly tenantId: string;
   readonly reading: Reading;
   readonly ports: Pick<Ports, 'documents' | 'clock' | 'log' | 'configurationActions'>;
 }
 
-export const askingOf = (caller: Caller, ports: Ports): Asking => ({
+export const timelineContextOf = (caller: Caller, ports: Ports): TimelineContext => ({
   ...{ tenantId: caller.tenantId, reading: readingOf(caller, ports), ports },
 });
 
 type Known = Incident & Stored;
 
-const rangeOf = ({ openedAt, resolvedAt }: Known, { reading, ports }: Asking) => {
+const rangeOf = ({ openedAt, resolvedAt }: Known, { reading, ports }: TimelineContext) => {
   const from = new Date(Date.parse(openedAt) - beforeMs).toISOString();
   const to = resolvedAt ?? new Date(ports.clock.now()).toISOString();
   return eventsRange({ from, to }, reading);
 };
 
-const transitions = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
+const transitions = async (incident: Known, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { alertIds } = incident;
   if (alertIds.length === 0) return [];
-  const page = { range: rangeOf(incident, asking), limit: most };
-  const rows = await readTransitions(asking.reading, { alertIds }, page);
+  const page = { range: rangeOf(incident, context), limit: maxEntries };
+  const rows = await readTransitions(context.reading, { alertIds }, page);
   return rows.map(transitionEntry);
 };
 
 /** Deployments of its services, or all where it names none, and changes of configuration other than of incidents. */
-const events = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
+const events = async (incident: Known, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { services } = incident;
-  const asked = { kinds: ['deployment', 'config'], isChosen: true, range: rangeOf(incident, asking) };
+  const query = { kinds: ['deployment', 'config'], isChosen: true, range: rangeOf(incident, context) };
   const partial: Incompleteness[] = [];
-  const sources = eventSources(asked, { ...asking, partial });
-  const { events: found } = await feedPage(sources, { limit: most, after: {} });
+  const sources = eventSources(query, { ...context, partial });
+  const { events: found } = await feedPage(sources, { limit: maxEntries, after: {} });
   return found
     .filter(({ kind, service }) => kind !== 'deployment' || services.length === 0 || services.includes(service))
     .filter(({ details }) => details.resourceType !== 'incident')
@@ -74,50 +74,50 @@ const events = async (incident: Known, asking: Asking): Promise<TimelineEntry[]>
 };
 
 /** What escalation did, the oldest first. */
-const pages = ({ id }: Known, { tenantId, ports }: Pick<Asking, 'tenantId' | 'ports'>) =>
+const pages = ({ id }: Known, { tenantId, ports }: Pick<TimelineContext, 'tenantId' | 'ports'>) =>
   ports.documents
     .of(tenantId)
-    .collection(escalationDeeds)
-    .list({ filter: { incidentId: id }, sort: { at: 1 }, limit: most });
+    .collection(escalationActions)
+    .list({ filter: { incidentId: id }, sort: { at: 1 }, limit: maxEntries });
 
 /** What became of its pages, as the ledger has it. */
-const deliveries = async (incident: Known, asking: Asking): Promise<TimelineEntry[]> => {
-  const { items } = await pages(incident, asking);
+const deliveries = async (incident: Known, context: TimelineContext): Promise<TimelineEntry[]> => {
+  const { items } = await pages(incident, context);
   const names = new Map(items.map(({ id, to }) => [id, to === null ? '' : calledOf(to)]));
   if (names.size === 0) return [];
   const { openedAt, resolvedAt } = incident;
-  const toMs = resolvedAt === null ? asking.ports.clock.now() : Date.parse(resolvedAt);
-  const steps = await readPageSteps(asking.reading.columns, pageGroupOf(incident.id), {
-    ...{ fromMs: Date.parse(openedAt), toMs, limit: most },
+  const toMs = resolvedAt === null ? context.ports.clock.now() : Date.parse(resolvedAt);
+  const steps = await readPageSteps(context.reading.columns, pageGroupOf(incident.id), {
+    ...{ fromMs: Date.parse(openedAt), toMs, limit: maxEntries },
   });
   return steps.map((step) => deliveryEntry(step, names.get(step.id) ?? ''));
 };
 
 /** What people and escalation did about it: read from documents, so it is there whatever the state of telemetry is. */
-export const deedsOf = async (incident: Known, { tenantId, ports }: Asking): Promise<TimelineEntry[]> => {
+export const readActions = async (incident: Known, { tenantId, ports }: TimelineContext): Promise<TimelineEntry[]> => {
   const notes = await ports.documents
     .of(tenantId)
     .collection(incidentNotes)
-    .list({ filter: { incidentId: incident.id }, sort: { at: 1 }, limit: most });
+    .list({ filter: { incidentId: incident.id }, sort: { at: 1 }, limit: maxEntries });
   const records = await recordsOf(incident.id, tenantId, ports.documents);
-  const { items: deeds } = await pages(incident, { tenantId, ports });
-  return [...notes.items.map(noteEntry), ...records, ...deeds.map(deedEntry)];
+  const { items: actions } = await pages(incident, { tenantId, ports });
+  return [...notes.items.map(noteEntry), ...records, ...actions.map(toActionEntry)];
 };
 
 const recordsOf = async (id: string, tenantId: string, documents: Documents): Promise<TimelineEntry[]> => {
   const filter = { resourceType: 'incident', resourceId: id };
-  const records = await newestRecords(documents, tenantId, filter, { limit: most });
+  const records = await newestRecords(documents, tenantId, filter, { limit: maxEntries });
   return records.map(recordEntry);
 };
 
 /** What telemetry tells. A source that cannot be read is named, so that an incident can be resolved all the same. */
 export const observedOf = async (
   incident: Known,
-  asking: Asking,
+  context: TimelineContext,
 ): Promise<{ readonly entries: readonly TimelineEntry[]; readonly missing: readonly string[] }> => {
   const read = await Promise.allSettled(
-    [transitions(incident, asking), events(incident, asking), deliveries(incident, asking)].map((reading) =>
-      within(longestMs, reading),
+    [transitions(incident, context), events(incident, context), deliveries(incident, context)].map((reading) =>
+      within(maxReadMs, reading),
     ),
   );
   const names = ['transitions of alerts', 'deployments and changes of configuration', 'deliveries of pages'];
@@ -125,7 +125,7 @@ export const observedOf = async (
     entries: read.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),
     missing: read.flatMap((each, index) => {
       if (each.status === 'fulfilled') return [];
-      asking.ports.log.warn({ error: each.reason }, 'a source of a timeline could not be read');
+      context.ports.log.warn({ error: each.reason }, 'a source of a timeline could not be read');
       return [names[index] ?? ''];
     }),
   };

@@ -2,7 +2,7 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import type { Who } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
-import { keepVersion } from '../resources/resource-history.ts';
+import { storeVersion } from '../resources/resource-history.ts';
 
 /** Writes an incident outside of its own operations: with the version that it becomes, and the record of who changed it. */
 export const writeIncident = async (
@@ -12,6 +12,6 @@ export const writeIncident = async (
 ): Promise<void> => {
   const own = scope.of(tenantId);
   const after = await own.collection(incidents).replace(before.id, next, before.version);
-  await keepVersion(own, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
+  await storeVersion(own, 'incident', { before, after, actor: { type: actor.type, id: actor.id } });
   scope.record({ id: after.id, name: after.title, before, after, tenantId, actor });
 };

@@ -22,8 +22,8 @@ export const callerOf = async (
   }
   let caller: Caller;
   try {
-    const asked = operation.basic === true ? withTokenOfBasic(request) : request;
-    caller = await authenticate(asked, ports, () => limits.beforeLookup(address));
+    const authRequest = operation.basic === true ? withTokenOfBasic(request) : request;
+    caller = await authenticate(authRequest, ports, () => limits.beforeLookup(address));
   } catch (error) {
     if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') await limits.refused(address);
     throw error;

@@ -3,11 +3,11 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
 import type { Restriction } from '../../web/index.ts';
-import { builtPage, fileNameIn, pageFile } from '../dashboard/built-page.ts';
-import type { Page } from '../dashboard/html.ts';
-import { notFoundPage, smallPageAt } from '../dashboard/page.ts';
-import { referencePage } from '../dashboard/reference.ts';
 import { ApiError, FailedOperation } from '../errors.ts';
+import { builtPage, fileNameIn, pageFile } from '../page/built-page.ts';
+import type { Page } from '../page/html.ts';
+import { notFoundPage, smallPageAt } from '../page/page.ts';
+import { referencePage } from '../page/reference.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { gzipped } from './compression.ts';
 import { type DocumentedGroup, openApiDocument } from './openapi.ts';
@@ -57,9 +57,9 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
   if (file === undefined) throw new ApiError('NOT_FOUND', `there is no file ${name} of the page`);
   context.set('Cache-Control', 'public, max-age=31536000, immutable');
   context.vary('Accept-Encoding');
-  const takesGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';
-  if (takesGzip) context.set('Content-Encoding', 'gzip');
-  send(context, file.contentType, takesGzip ? file.content : gunzipSync(file.content));
+  const acceptsGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (acceptsGzip) context.set('Content-Encoding', 'gzip');
+  send(context, file.contentType, acceptsGzip ? file.content : gunzipSync(file.content));
 };
 
 /** Answers a path outside the API: with a page or a file of it for a GET, with an HTML 404 for another method. */

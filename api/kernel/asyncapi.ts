@@ -51,7 +51,7 @@ const channelOf = ({ path, summary, description, query, messages }: Stream): Jso
 };
 
 const closing = `The connection is closed with one of these codes:\n\n${Object.entries(closeCodes)
-  .map(([code, why]) => `- ${code}: ${why}`)
+  .map(([code, reason]) => `- ${code}: ${reason}`)
   .join('\n')}`;
 
 const operationOf = ({ operationId, summary, rights, messages }: Stream, operations: readonly Operation[]): Json => {

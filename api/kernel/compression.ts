@@ -5,7 +5,7 @@ import { constants, createGzip, gzip, type ZlibOptions } from 'node:zlib';
 import type { Context } from 'koa';
 
 /** Fewer bytes go in one packet anyway. */
-const leastBytes = 1024;
+const minBytes = 1024;
 
 const texts = /^(?:text\/|application\/(?:[\w.+-]*json|yaml|xml|javascript)\b)/;
 
@@ -31,7 +31,7 @@ export const compress = async (context: Context): Promise<void> => {
   // Compressed it would need a weak tag, and `If-Match` compares strong ones (RFC 9110, 13.1.1).
   if (context.res.hasHeader('etag')) return;
   const isText = typeof body === 'string' || body instanceof Uint8Array;
-  if (isText ? body.length < leastBytes : !(body instanceof Readable)) return;
+  if (isText ? body.length < minBytes : !(body instanceof Readable)) return;
   context.vary('Accept-Encoding');
   if (context.method === 'HEAD' || context.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
   context.body = isText ? await compressedText(context, body) : compressedStream(body as Readable);

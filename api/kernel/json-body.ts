@@ -10,7 +10,7 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Whether the content type is JSON. */
-export const saysJson = ({ headers }: IncomingMessage): boolean =>
+export const isJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '');
 
 /** Reads a form-encoded body of at most `cap` bytes. */
@@ -28,7 +28,7 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `the content encoding ${encoding} is not supported here`);
-  if (!saysJson(request))
+  if (!isJson(request))
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
   const bytes = await readBytes(request, cap);
   refuseTooDeep(bytes);
@@ -36,9 +36,9 @@ export const readJson = async (request: IncomingMessage, cap: number, maxElement
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    const why = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8';
+    const reason = cause instanceof SyntaxError ? cause.message : 'it is not UTF-8';
     throw new ApiError('VALIDATION_FAILED', 'the body is not JSON', {
-      details: [{ path: '', message: `the body is not JSON: ${why}` }],
+      details: [{ path: '', message: `the body is not JSON: ${reason}` }],
       cause,
     });
   }
@@ -80,7 +80,7 @@ export const readBytes = (request: IncomingMessage, cap: number): Promise<Buffer
 };
 
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket, comma, colon] = Buffer.from('"\\{[}],:');
-const longestPath = 1024;
+const maxPathLength = 1024;
 
 /** Refuses JSON that nests too deep. */
 export const refuseTooDeep = (bytes: Uint8Array): void => {
@@ -112,7 +112,7 @@ const pathTo = (bytes: Uint8Array, end: number): string => {
       text = bytes.subarray(start, at);
     } else follow(path, bytes[at], text);
   }
-  return path.join('.').slice(0, longestPath);
+  return path.join('.').slice(0, maxPathLength);
 };
 
 /** Goes one byte further; `text` is the last one before it. */

@@ -8,48 +8,49 @@ import { ApiError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 
 /** Those that are compared with what was asked for, by so many characters. */
-const mostCompared = 200;
-const mostCharacters = 64;
-const mostNamed = 5;
+const maxCompared = 200;
+const maxCharacters = 64;
+const maxNamed = 5;
 
-const comparable = (text: string): string => text.slice(0, mostCharacters).toLowerCase();
+const comparable = (text: string): string => text.slice(0, maxCharacters).toLowerCase();
 
 /** One of these is what was asked for: the id, or what people call it. */
-const distanceTo = (asked: string, { id, name }: { readonly id: string; readonly name: string }): number =>
-  Math.min(...[id, name].map((each) => editDistance(comparable(asked), comparable(each))));
+const distanceTo = (projectId: string, { id, name }: { readonly id: string; readonly name: string }): number =>
+  Math.min(...[id, name].map((each) => editDistance(comparable(projectId), comparable(each))));
 
-const refuseUnknown = async (documents: TenantDocuments, asked: string): Promise<void> => {
+const refuseUnknown = async (documents: TenantDocuments, projectId: string): Promise<void> => {
   const known = documents.collection(projects);
-  if ((await known.find(asked)) !== undefined) return;
-  const keys = await documents.collection(licenseKeys).list({ filter: { projectId: asked }, limit: 1 });
+  if ((await known.find(projectId)) !== undefined) return;
+  const keys = await documents.collection(licenseKeys).list({ filter: { projectId: projectId }, limit: 1 });
   if (keys.items.length > 0) return;
-  const { items, nextCursor } = await known.list({ limit: mostCompared });
+  const { items, nextCursor } = await known.list({ limit: maxCompared });
   const named = items
-    .map((project) => ({ id: project.id, distance: distanceTo(asked, project) }))
+    .map((project) => ({ id: project.id, distance: distanceTo(projectId, project) }))
     .sort((one, other) => one.distance - other.distance)
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map(({ id }) => id);
   const more = nextCursor !== null || items.length > named.length ? ' …' : '';
-  const message = `there is no project ${asked} in this organization; ${named.length === 0 ? 'it has none' : `there are ${named.join(', ')}${more}`}`;
+  const message = `there is no project ${projectId} in this organization; ${named.length === 0 ? 'it has none' : `there are ${named.join(', ')}${more}`}`;
   throw new ApiError('NOT_FOUND', message, { details: [{ path: 'projectId', message }] });
 };
 
-interface Asking {
+interface QuestionPart {
   readonly projectId?: unknown;
   readonly scope?: unknown;
   readonly queries?: unknown;
 }
 
 /** The projects of a question: of its query, of a body that asks, and of the queries in it. Empty stands for none. */
-const projectsAsked = (...parts: readonly unknown[]): ReadonlySet<string> => {
-  const asked = new Set<string>();
+const requestedProjects = (...parts: readonly unknown[]): ReadonlySet<string> => {
+  const projectIds = new Set<string>();
   for (const part of parts) {
-    const { projectId, scope, queries } = (part ?? {}) as Asking;
+    const { projectId, scope, queries } = (part ?? {}) as QuestionPart;
     const [first] = [projectId].flat();
-    if (typeof first === 'string' && first !== '' && scope !== 'account') asked.add(first);
-    if (typeof queries === 'object') for (const id of projectsAsked(...Object.values(queries ?? {}))) asked.add(id);
+    if (typeof first === 'string' && first !== '' && scope !== 'account') projectIds.add(first);
+    if (typeof queries === 'object')
+      for (const id of requestedProjects(...Object.values(queries ?? {}))) projectIds.add(id);
   }
-  return asked;
+  return projectIds;
 };
 
 /**
@@ -60,5 +61,5 @@ export const refuseUnknownProjects = async (
   { caller, query, body }: { readonly caller: Caller; readonly query: unknown; readonly body: unknown },
   { documents }: Pick<Ports, 'documents'>,
 ): Promise<void> => {
-  for (const project of projectsAsked(query, body)) await refuseUnknown(documents.of(caller.tenantId), project);
+  for (const project of requestedProjects(query, body)) await refuseUnknown(documents.of(caller.tenantId), project);
 };

@@ -127,7 +127,7 @@ const described = (operation: Operation): Json => ({
           content: {
             'application/json': { schema: schemaOf(operation.body, 'input') },
             ...Object.fromEntries(
-              Object.keys(operation.alsoTakes ?? {}).map((type) => [
+              Object.keys(operation.alsoAccepts ?? {}).map((type) => [
                 type,
                 { schema: { type: 'string', format: 'binary' } },
               ]),

@@ -11,7 +11,7 @@ import { refuseUnknownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
 
 /** With the 15 seconds for a body, the answer comes before the usual proxy timeout of 60 seconds. One query of telemetry takes 30 at most. */
-const usualBudgetMs = 45_000;
+const defaultBudgetMs = 45_000;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
@@ -82,7 +82,7 @@ export interface Definition<
   /** Of each array in a JSON body; 10,000 if it is left out. */
   readonly maxElements?: number | undefined;
   /** Media types besides JSON that the body may have, in lower case, each with how its bytes become what `body` declares, or a promise of that. */
-  readonly alsoTakes?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
+  readonly alsoAccepts?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
   /** The body is form-encoded: its fields are parameters of the query. */
   readonly form?: true;
   /**
@@ -162,7 +162,7 @@ export interface Operation extends DeclaredOperation {
 const noParameters = z.strictObject({});
 
 /** Names that an error lists. */
-const mostNames = 30;
+const maxNames = 30;
 
 /** Fields that the server owns. Clients may send them back with what they read. */
 const alwaysServerOwned = ['id', 'version', 'createdAt', 'updatedAt', 'tenantId'];
@@ -185,7 +185,7 @@ export const defineOperation = <
   // What writes names what it refers to itself (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
-    ...{ people: false, hidden: false, budgetMs: usualBudgetMs },
+    ...{ people: false, hidden: false, budgetMs: defaultBudgetMs },
     ...declared,
     audit: [audit].flat(),
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,
@@ -250,7 +250,7 @@ const givenAt = (value: unknown, path: readonly string[]): string => {
 const knownIn = (schema: z.ZodType, key: string, given: string): string => {
   const names = Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
   if (names.length === 0) return '';
-  const known = `; known are ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ' …' : ''}`;
+  const known = `; known are ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ' …' : ''}`;
   return names.includes('search')
     ? `${known}; fields of records stand in search=${key}:${given.replace(/^"(\w+)"$/, '$1')}`
     : known;

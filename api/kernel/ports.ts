@@ -2,10 +2,10 @@ import type { PromqlReading } from '../../queries/promql/reading.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import type { GroupStatuses } from '../../schemas/ports/group-status.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Mailer } from '../../schemas/ports/mail.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { Standings } from '../../schemas/ports/standing.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { Caller } from '../callers/caller.ts';
@@ -31,7 +31,7 @@ interface CalledRequest {
 /** Rejects with the `ApiError` that the caller's own request would be answered with. What is answered is JSON. */
 export type Call = (
   request: CalledRequest,
-  asking: { readonly caller: Caller; readonly request: RequestFacts; readonly signal: AbortSignal },
+  context: { readonly caller: Caller; readonly request: RequestFacts; readonly signal: AbortSignal },
   ports: Ports,
 ) => Promise<unknown>;
 
@@ -55,7 +55,7 @@ export interface Ports extends IdentityPorts {
   readonly replayJobs: ReplayJobs;
   readonly liveTails: LiveTails;
   /** How consumer groups stand, of all processes. */
-  readonly standings: Standings;
+  readonly groupStatuses: GroupStatuses;
   readonly events: EventPublisher;
   /** Test firings, and the ends of alerts whose rule is deleted. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;

@@ -4,7 +4,7 @@ import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { type Validity, validitiesOf } from '../../queries/validity.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Ports } from './ports.ts';
@@ -25,17 +25,17 @@ interface Run {
   readonly range: Range;
   readonly stepMs: number | undefined;
   /** The range as it was asked: `now-1h` asked twice within seconds is one question. */
-  readonly asked: { readonly from: string; readonly to: string };
+  readonly rangeText: { readonly from: string; readonly to: string };
 }
 
 /** Runs a query, or answers it from the answers to the same question of the last seconds. */
 export const runRemembered = async (
-  query: AskedQuery,
-  { range, stepMs, asked }: Run,
+  query: QueryRequest,
+  { range, stepMs, rangeText }: Run,
   { caller, ports }: { readonly caller: Caller; readonly ports: Ports },
 ): Promise<Result> => {
   const cache = makeResultCache(ports.counters, ports.clock);
-  const question = { operationId: 'run', caller, params: {}, query: { ...asked, stepMs }, body: query };
+  const question = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
   const { text, state } = await cache.answer(question, { ...listCache, refresh: false }, async () =>
     JSON.stringify(await run(query, readingOf(caller, ports), { range, stepMs })),
   );

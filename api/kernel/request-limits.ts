@@ -58,7 +58,7 @@ export const makeRequestLimits = (counters: Counters, clock: Clock, settings: Li
   const refill = async (key: string, bucket: Bucket, lease: Lease): Promise<void> => {
     const usedUp = clock.now() < lease.until;
     lease.size = usedUp ? Math.max(1, Math.min(lease.size * 2, Math.floor((bucket.rate * leaseMs) / 1000))) : 1;
-    const { granted, retryAfterMs } = await counters.take(`api/${key}`, bucket, lease.size);
+    const { granted, retryAfterMs } = await counters.consume(`api/${key}`, bucket, lease.size);
     const now = clock.now();
     if (granted < 1) {
       lease.deniedUntil = now + retryAfterMs;
@@ -80,8 +80,8 @@ export const makeRequestLimits = (counters: Counters, clock: Clock, settings: Li
     return refill(key, bucket, lease);
   };
 
-  const counted = (who: string, usual: Bucket, { limit, operationId }: Limited): Promise<void> | undefined =>
-    limit === undefined ? count(who, usual) : count(`${who}/${operationId}`, limit);
+  const counted = (who: string, defaultBucket: Bucket, { limit, operationId }: Limited): Promise<void> | undefined =>
+    limit === undefined ? count(who, defaultBucket) : count(`${who}/${operationId}`, limit);
 
   return {
     caller: ({ actor }, operation) => counted(`${actor.type}/${actor.id}`, ofCaller, operation),

@@ -6,7 +6,7 @@ import type { SourceOf } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { isSecure } from '../identity/cookies.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { hasBody, readBytes, readForm, readJson, saysJson } from './json-body.ts';
+import { hasBody, isJson, readBytes, readForm, readJson } from './json-body.ts';
 import type { Operation } from './operation.ts';
 
 /** Reads a JSON body even if none is declared, because its `tenantId` is checked. */
@@ -18,9 +18,9 @@ export const bodyOf = async (
   if (request.method === 'GET' || request.method === 'HEAD' || !hasBody(request)) return undefined;
   if (operation.form) return queryOf(await readForm(request, operation.maxBodyBytes));
   const [type = ''] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
-  const takes = Object.entries(operation.alsoTakes ?? {}).find(([other]) => other === type.trim())?.[1];
-  if (takes !== undefined) return takes(await readBytes(request, operation.maxBodyBytes), caller);
-  if (operation.body === undefined && !saysJson(request)) return undefined;
+  const parser = Object.entries(operation.alsoAccepts ?? {}).find(([other]) => other === type.trim())?.[1];
+  if (parser !== undefined) return parser(await readBytes(request, operation.maxBodyBytes), caller);
+  if (operation.body === undefined && !isJson(request)) return undefined;
   return readJson(request, operation.maxBodyBytes, operation.maxElements);
 };
 

@@ -43,7 +43,7 @@ const maxCharacters = 1024 * 1024;
 export const makeResultCache = (counters: Counters, clock: Clock): ResultCache => {
   const running = new Map<string, Promise<string>>();
 
-  const anew = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
+  const runAndCache = async (key: string, ttlMs: number, run: () => Promise<string>): Promise<string> => {
     const text = await run();
     if (text.length <= maxCharacters) await counters.cache(key, `${clock.now()}\n${text}`, ttlMs);
     return text;
@@ -62,7 +62,7 @@ export const makeResultCache = (counters: Counters, clock: Clock): ResultCache =
         const text = await unlessLeft(other);
         if (text !== undefined) return { text, state: 'shared', ageSeconds: 0 };
       }
-      const mine = anew(key, ttlMs, run).finally(() => {
+      const mine = runAndCache(key, ttlMs, run).finally(() => {
         if (running.get(key) === mine) running.delete(key);
       });
       running.set(key, mine);
@@ -87,7 +87,7 @@ const identity = new Set([
   ...['serviceAccountId', 'tokenId'],
 ]);
 
-const keyOf = ({ caller, ...asked }: Question): string => {
+const keyOf = ({ caller, ...request }: Question): string => {
   const rights = Object.fromEntries(Object.entries(caller).filter(([name]) => !identity.has(name)));
-  return `result:${hash('sha256', canonicalJson({ rights, asked }), 'base64url')}`;
+  return `result:${hash('sha256', canonicalJson({ rights, request }), 'base64url')}`;
 };

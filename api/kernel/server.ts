@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
-import { doing } from '../../runtime/work.ts';
+import { trackWork } from '../../runtime/current-work.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { sourceAddresses } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { transactFor } from '../changes.ts';
-import { restrictionsOf } from '../dashboard/restrictions.ts';
 import { ApiError, apiErrorOf, FailedOperation } from '../errors.ts';
+import { restrictionsOf } from '../page/restrictions.ts';
 import { callerOf, refuseLowRights } from './admission.ts';
 import { fixedPages, json, refuse, sendAnswer, sendDashboard, sendElsewhere } from './answers.ts';
 import { compress } from './compression.ts';
@@ -71,18 +71,18 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
 
   const answer = async (context: Koa.Context): Promise<void> => {
     const { path, method } = context;
-    const lookFor = method === 'HEAD' ? 'GET' : method;
+    const lookupMethod = method === 'HEAD' ? 'GET' : method;
     const page = fixed[path];
-    if (page !== undefined && lookFor === 'GET') return doing(`page ${path}`, () => page(context));
+    if (page !== undefined && lookupMethod === 'GET') return trackWork(`page ${path}`, () => page(context));
     if (page !== undefined) throw methodNotAllowed(method, ['GET']);
     if (!reserved.has(path.split('/', 2)[1] ?? ''))
-      return sendDashboard(context, { found: lookFor === 'GET', restrictions });
-    const match = router.find(lookFor, path);
+      return sendDashboard(context, { found: lookupMethod === 'GET', restrictions });
+    const match = router.find(lookupMethod, path);
     if (match === undefined) throw nothingAt(path, options.groups);
     const { route, params, allowed } = match;
     if (route === undefined) throw methodNotAllowed(method, allowed);
     context.state['operation'] = route.operationId;
-    await doing(`operation ${route.operationId}`, () => answerOperation(context, route, params));
+    await trackWork(`operation ${route.operationId}`, () => answerOperation(context, route, params));
   };
 
   const answerOperation = async (
@@ -102,13 +102,13 @@ export const makeApiServer = (options: ApiServerOptions): ApiServer => {
     if (caller !== undefined) refuseOtherTenant(caller.tenantId, tenantNamedIn(body));
     const change = transactFor(ports, { caller, actions: operation.audit, request });
     // Operations without a session declare so, and their handlers read no caller.
-    const asked = { caller: caller as Caller, params, ...partsOf(operation, query, body), request, change };
+    const input = { caller: caller as Caller, params, ...partsOf(operation, query, body), request, change };
     const run = (): Promise<unknown> =>
       withinBudget({ response: context.res, operation, ports }, (signal, bounded) =>
-        runToText(operation, { ...asked, signal }, { ...options, ports: bounded }),
+        runToText(operation, { ...input, signal }, { ...options, ports: bounded }),
       ).catch(inItsOwnForm(operation));
     const sent =
-      operation.cache === undefined ? await run() : await remembered(context, results, operation, asked, run);
+      operation.cache === undefined ? await run() : await remembered(context, results, operation, input, run);
     sendAnswer(context, operation, sent, ports);
     const location = context.state['location'] as string | undefined;
     if (location !== undefined) sendElsewhere(context, location);

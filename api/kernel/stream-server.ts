@@ -4,8 +4,8 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { every } from '../../runtime/every.ts';
-import { doing } from '../../runtime/work.ts';
+import { trackWork } from '../../runtime/current-work.ts';
+import { every } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
 import { type SourceOf, sourceAddresses } from '../../schemas/source-address.ts';
@@ -30,7 +30,7 @@ const silentMs = 45_000;
 const closingMs = 1_000;
 /** Nothing is expected of clients. */
 const maxPayload = 1024;
-const longestReason = 120;
+const maxReasonLength = 120;
 
 export interface StreamServerOptions {
   readonly streams: readonly Stream[];
@@ -42,7 +42,7 @@ export interface StreamServerOptions {
 
 export interface StreamServer {
   /** Whether a request asks for a WebSocket that there is. */
-  takes(request: IncomingMessage): boolean;
+  accepts(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes all connections, and takes no others. */
   close(): Promise<void>;
@@ -63,7 +63,7 @@ interface Open {
   /** What lies below it. */
   wire?: Socket;
   /** Bytes that the network had taken when that was last looked at, and when they became more. */
-  taken: number;
+  sentBytes: number;
   aliveAt: number;
 }
 
@@ -124,7 +124,7 @@ export class Streams implements StreamServer {
     this.#pingTimer = setInterval(() => this.#ping(), pingEveryMs).unref();
   }
 
-  takes(request: IncomingMessage): boolean {
+  accepts(request: IncomingMessage): boolean {
     return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#served.has(pathOf(request));
   }
 
@@ -134,17 +134,17 @@ export class Streams implements StreamServer {
     const requestId = randomUUID();
     const started = performance.now();
     const operation = this.#served.get(pathOf(request))?.stream.operationId ?? 'none';
-    const tell = (status: number): void => {
+    const recordRequest = (status: number): void => {
       this.#metrics.add('oiq_api_requests_total', 1, { operation, status: String(status) });
       this.#metrics.observe('oiq_api_duration_seconds', (performance.now() - started) / 1000, { operation });
     };
-    doing(`operation ${operation}`, () => this.#admit(request, socket, head)).then(
-      () => tell(101),
+    trackWork(`operation ${operation}`, () => this.#admit(request, socket, head)).then(
+      () => recordRequest(101),
       (thrown: unknown) => {
         const error = apiErrorOf(thrown);
         logFailure(error, { requestId, operation }, this.#options.ports);
         refuse(socket, error, requestId);
-        tell(error.status);
+        recordRequest(error.status);
       },
     );
   }
@@ -177,7 +177,7 @@ export class Streams implements StreamServer {
     refuseLowRights(caller, read);
     delete query['tenantId'];
     this.#refuseTooMany(stream, caller);
-    const open: Partial<Open> & Pick<Open, 'caller'> = { stream, operation: read, caller, taken: 0, aliveAt: 0 };
+    const open: Partial<Open> & Pick<Open, 'caller'> = { stream, operation: read, caller, sentBytes: 0, aliveAt: 0 };
     this.#open.add(open as Open);
     try {
       Object.assign(open, { opened: await stream.open({ caller, query: validated(stream.query, query) }, ports) });
@@ -188,7 +188,7 @@ export class Streams implements StreamServer {
     this.#shake(open as Open, request, socket, head);
   }
 
-  #refuseTooMany({ most }: Stream, { tenantId, actor }: Caller): void {
+  #refuseTooMany({ maxConnections }: Stream, { tenantId, actor }: Caller): void {
     let mine = 0;
     let ofTenant = 0;
     for (const { caller } of this.#open) {
@@ -196,10 +196,11 @@ export class Streams implements StreamServer {
       ofTenant++;
       if (caller.actor.id === actor.id && caller.actor.type === actor.type) mine++;
     }
-    if (mine >= most.ofCaller) throw rateLimited(`${mine} connections of yours are open: close one first`, 1_000);
-    if (ofTenant >= most.ofTenant)
+    if (mine >= maxConnections.ofCaller)
+      throw rateLimited(`${mine} connections of yours are open: close one first`, 1_000);
+    if (ofTenant >= maxConnections.ofTenant)
       throw rateLimited(`${ofTenant} connections of the organization are open: close one first`, 1_000);
-    if (this.#open.size >= most.ofAll)
+    if (this.#open.size >= maxConnections.ofAll)
       throw new UnavailableError('this instance has as many connections as it takes', { retryAfterSeconds: 5 });
   }
 
@@ -231,7 +232,7 @@ export class Streams implements StreamServer {
 
   #end(open: Open, code: CloseCode, reason: string): void {
     const { socket } = open;
-    socket?.close(code, reason.slice(0, longestReason));
+    socket?.close(code, reason.slice(0, maxReasonLength));
     // One that does not read does not answer either.
     if (socket !== undefined) setTimeout(() => socket.terminate(), closingMs).unref();
   }
@@ -261,9 +262,9 @@ export class Streams implements StreamServer {
     for (const open of this.#open) {
       const { socket, wire } = open;
       if (socket === undefined) continue;
-      const taken = (wire?.bytesWritten ?? 0) - socket.bufferedAmount;
-      if (taken > open.taken) open.aliveAt = now;
-      open.taken = taken;
+      const sentBytes = (wire?.bytesWritten ?? 0) - socket.bufferedAmount;
+      if (sentBytes > open.sentBytes) open.aliveAt = now;
+      open.sentBytes = sentBytes;
       if (now - open.aliveAt > silentMs) socket.terminate();
       else if (socket.readyState === socket.OPEN) socket.ping();
     }

@@ -17,7 +17,7 @@ export interface StreamDefinition<Query extends z.ZodType> {
   /** What it sends, by the name of the message. */
   readonly messages: Readonly<Record<string, { readonly summary: string; readonly payload: z.ZodType }>>;
   /** How many may be open at a time on one instance. */
-  readonly most: { readonly ofCaller: number; readonly ofTenant: number; readonly ofAll: number };
+  readonly maxConnections: { readonly ofCaller: number; readonly ofTenant: number; readonly ofAll: number };
   /** Rejects with what the client is refused with. */
   open(input: { readonly caller: Caller; readonly query: z.output<Query> }, ports: Ports): Promise<Opened>;
 }

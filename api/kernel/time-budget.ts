@@ -1,6 +1,6 @@
 /** Ends every request: with its answer, when its client disconnects, or when its time is over. */
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Collection, Documents } from '../../schemas/ports/documents.ts';
 import { ApiError } from '../errors.ts';
@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
 
 /** A request that read for this long without a pause lets other requests run. */
-const turnMs = 5;
+const sliceMs = 5;
 
 /** The client closed the connection. */
 export class ClientLeftError extends ApiError {
@@ -75,7 +75,7 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
   check: () => columns.check(),
   ...{
     insert: notForRequests,
-    tellLanded: notForRequests,
+    recordWatermark: notForRequests,
     query: notForRequests,
     execute: notForRequests,
     each: notForRequests,
@@ -89,8 +89,8 @@ const documentsWithin = (documents: Documents, signal: AbortSignal): Documents =
   // The embedded store answers without a pause: a handler that reads in a loop would block all other requests.
   const beforeRead = async (): Promise<void> => {
     signal.throwIfAborted();
-    if (performance.now() - paused < turnMs) return;
-    await nextTurn();
+    if (performance.now() - paused < sliceMs) return;
+    await yieldToEventLoop();
     paused = performance.now();
     signal.throwIfAborted();
   };

@@ -11,8 +11,8 @@ const byState: ListFilter = {
   where(state, now) {
     if (state === 'revoked') return { revokedAt: { $ne: null } };
     const expired = { expiresAt: { $lte: now } };
-    const kept = { revokedAt: null };
-    return state === 'expired' ? { $and: [kept, expired] } : { $and: [kept, { $nor: [expired] }] };
+    const notRevoked = { revokedAt: null };
+    return state === 'expired' ? { $and: [notRevoked, expired] } : { $and: [notRevoked, { $nor: [expired] }] };
   },
 };
 

@@ -1,6 +1,6 @@
 /** Sends what listeners have to say to their connections, in rounds. */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type Asked, type Listening, openLiveTail } from '../../queries/live-tail/live-tail.ts';
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Listening, type ListenRequest, openLiveTail } from '../../queries/live-tail/live-tail.ts';
 import { tokenOf } from '../../queries/live-tail/positions.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -10,17 +10,17 @@ import type { Connection, Opened } from '../connection.ts';
 /** A record waits so long at most for others to come along in its frame. */
 const roundMs = 50;
 /** After so long, a round lets others have their turn. */
-const turnMs = 5;
+const sliceMs = 5;
 /** Characters of records that a round sends: to all, and to one. */
-const mostOfRound = 2 * 1024 * 1024;
-const mostOfFrame = 256 * 1024;
-const leastOfFrame = 4 * 1024;
+const maxRoundBytes = 2 * 1024 * 1024;
+const maxFrameBytes = 256 * 1024;
+const minFrameBytes = 4 * 1024;
 /** A connection that has so many bytes to take gets no more until it has taken them. */
-const mostUntaken = 64 * 1024;
+const maxUnsentBytes = 64 * 1024;
 const heartbeatMs = 10_000;
 
 interface Sender {
-  readonly asked: Asked;
+  readonly request: ListenRequest;
   readonly listening: Listening;
   readonly connection: Connection;
   sentAt: number;
@@ -29,7 +29,7 @@ interface Sender {
 /** All live tails of this instance. */
 export interface LiveTails {
   /** Rejects where the bus cannot say where its partitions end. */
-  open(asked: Asked): Promise<Opened>;
+  open(request: ListenRequest): Promise<Opened>;
   close(): Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
   const senders = new Set<Sender>();
   let isRunning = false;
 
-  const sendFrame = (sender: Sender, most: number): void => {
-    const { asked, listening, connection } = sender;
-    const { signal } = asked.filter;
-    const { records, dropped, skipped, gap, live, positions } = listening.take(most);
+  const sendFrame = (sender: Sender, maxBytes: number): void => {
+    const { request, listening, connection } = sender;
+    const { signal } = request.filter;
+    const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(maxBytes);
     const state = JSON.stringify({ dropped, skipped, gap, live, position: tokenOf(signal, positions) }).slice(1);
     // Records are JSON already, which listeners share.
     connection.send(
@@ -64,14 +64,14 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
     const late = performance.now() - heartbeatMs;
     const ready = [...senders].filter(
       ({ listening, connection, sentAt }) =>
-        (listening.hasNews || sentAt < late) && connection.waitingBytes < mostUntaken,
+        (listening.hasNews || sentAt < late) && connection.waitingBytes < maxUnsentBytes,
     );
-    const share = Math.max(leastOfFrame, Math.min(mostOfFrame, mostOfRound / Math.max(1, ready.length)));
+    const share = Math.max(minFrameBytes, Math.min(maxFrameBytes, maxRoundBytes / Math.max(1, ready.length)));
     let started = performance.now();
     for (const sender of ready) {
       if (senders.has(sender)) sendFrame(sender, share);
-      if (performance.now() - started < turnMs) continue;
-      await nextTurn();
+      if (performance.now() - started < sliceMs) continue;
+      await yieldToEventLoop();
       started = performance.now();
     }
   };
@@ -90,13 +90,13 @@ export const openLiveTails = ({ bus, log, metrics }: LiveTailsOptions): LiveTail
   const count = (): void => metrics.set('oiq_live_tail_connections', senders.size, {});
 
   return {
-    async open(asked) {
-      const listening = await tail.open(asked);
-      let { shards } = asked;
+    async open(request) {
+      const listening = await tail.open(request);
+      let { shards } = request;
       let sender: Sender | undefined;
       return {
         begin(connection) {
-          sender = { asked, listening, connection, sentAt: performance.now() };
+          sender = { request, listening, connection, sentAt: performance.now() };
           senders.add(sender);
           void run();
           count();

@@ -11,7 +11,7 @@ import { openedMail } from './queue.ts';
 
 const minuteMs = 60_000;
 /** Waits between attempts; after the last the message is given up. Somewhat more than a day in all. */
-const usualWaitsMs = [
+const defaultWaitsMs = [
   10_000,
   minuteMs,
   5 * minuteMs,
@@ -23,8 +23,8 @@ const usualWaitsMs = [
 /** Longer than an attempt can take, so that no other instance tries at the same time. */
 const leaseMs = 2 * minuteMs;
 /** How long failed entries are kept, so that their state can be read. */
-const keptMs = 30 * 86_400_000;
-const longestSleepMs = 60 * minuteMs;
+const retentionMs = 30 * 86_400_000;
+const maxSleepMs = 60 * minuteMs;
 
 /**
  * Sends what is in the queue, soon after it was committed, whichever instance wrote it; each message by one instance at a
@@ -40,20 +40,26 @@ export const startMailDelivery = async (ports: {
   readonly jobs: Jobs;
   readonly waitsMs?: readonly number[];
 }): Promise<Pick<Feed, 'close'>> => {
-  const { documents, clock, log, box, mailer, jobs, waitsMs = usualWaitsMs } = ports;
+  const { documents, clock, log, box, mailer, jobs, waitsMs = defaultWaitsMs } = ports;
   const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
   /** What there is to do, from the feed: nothing is asked of the store while nothing is due. */
   const dueById = new Map<string, number>();
 
   const dueMs = ({ dueAt, attempts, failedAt }: OutgoingMail): number =>
-    savedDueMs(dueAt, clock.now(), failedAt === null ? Math.max(leaseMs, waitsMs[attempts - 1] ?? 0) : keptMs);
+    savedDueMs(dueAt, clock.now(), failedAt === null ? Math.max(leaseMs, waitsMs[attempts - 1] ?? 0) : retentionMs);
 
   const later = (ms: number): string => new Date(clock.now() + ms).toISOString();
 
   const giveUp = async (entry: OutgoingMail & Stored, problem: string): Promise<void> => {
     log.warn({ mail: entry.id, attempts: entry.attempts, problem }, 'a message could not be sent and is given up');
     const failedAt = later(0);
-    await stored.update(entry.id, { sealed: '', failedAt, problem, expiresAt: later(keptMs), dueAt: later(keptMs) });
+    await stored.update(entry.id, {
+      sealed: '',
+      failedAt,
+      problem,
+      expiresAt: later(retentionMs),
+      dueAt: later(retentionMs),
+    });
   };
 
   const attempt = async (entry: OutgoingMail & Stored): Promise<void> => {
@@ -104,7 +110,7 @@ export const startMailDelivery = async (ports: {
     defineJob({
       name: 'mail-delivery',
       summary: 'Sends what is in the queue of mail',
-      everyMs: longestSleepMs,
+      everyMs: maxSleepMs,
       scope: 'process',
       async run(_, signal) {
         await work(signal);

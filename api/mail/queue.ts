@@ -3,7 +3,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import type { Mail } from '../../schemas/ports/mail.ts';
 import { type OutgoingMail, outgoingMails, outgoingMailsTenant } from '../../schemas/resources/outgoing-mail.ts';
-import { type Letter, mailOf } from './letter.ts';
+import { type MailDraft, mailOf } from './mail-text.ts';
 
 /** Where a message is: waiting or being tried, handed over, given up, or in a file because no server is configured. */
 type Delivery = 'queued' | 'sent' | 'failed' | 'not-configured';
@@ -13,7 +13,7 @@ export interface MailQueue {
   /** False where no mail server is configured. Answers to administrators say so. */
   readonly configured: boolean;
   /** Written with the change that `scope` belongs to; answers the message's id. Without a letter it costs the same and sends nothing. */
-  put(scope: Pick<Documents, 'of'>, letter: Letter | undefined, lifetimeMs?: number): Promise<string>;
+  put(scope: Pick<Documents, 'of'>, draft: MailDraft | undefined, lifetimeMs?: number): Promise<string>;
   /** Where a message of an earlier `put` is. */
   deliveryOf(id: string): Promise<Delivery>;
 }
@@ -30,13 +30,13 @@ export const openMailQueue = (ports: {
   const { documents, clock, box, configured } = ports;
   return {
     configured,
-    async put(scope, letter, lifetimeMs = 3 * dayMs) {
+    async put(scope, draft, lifetimeMs = 3 * dayMs) {
       const now = clock.now();
       const { id } = await scope
         .of(outgoingMailsTenant)
         .collection(outgoingMails)
         .insert({
-          sealed: box.seal(sealedFor, JSON.stringify(letter === undefined ? null : mailOf(letter))),
+          sealed: box.seal(sealedFor, JSON.stringify(draft === undefined ? null : mailOf(draft))),
           dueAt: new Date(now).toISOString(),
           attempts: 0,
           expiresAt: new Date(now + lifetimeMs).toISOString(),

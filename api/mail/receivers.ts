@@ -21,7 +21,7 @@ interface Happened {
   readonly about: 'incident' | 'slo' | 'check';
 }
 
-const wants = ({ notifications }: Project, { event, severity }: Happened): boolean =>
+const isSubscribed = ({ notifications }: Project, { event, severity }: Happened): boolean =>
   notifications?.enabled === true &&
   notifications.events.includes(event) &&
   rankOf(severity) >= rankOf(notifications.minimumSeverity);
@@ -43,18 +43,18 @@ export interface MailJobPorts {
  * Looks at each organization that has projects which want to be told of one of these events. One that cannot be looked at keeps no other
  * from it: `what` says in the log of what it was not told.
  */
-export const eachWanting = async (
+export const forEachSubscribedTenant = async (
   { documents, log }: Pick<MailJobPorts, 'documents' | 'log'>,
   { events, what }: { readonly events: readonly ProjectEvent[]; readonly what: string },
-  look: (tenantId: string, own: readonly KnownProject[]) => Promise<void>,
+  visit: (tenantId: string, own: readonly KnownProject[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const wanting: (KnownProject & { readonly tenantId: string })[] = [];
+  const subscribers: (KnownProject & { readonly tenantId: string })[] = [];
   for await (const project of documents.everywhere(projects, { 'notifications.enabled': true }))
-    if (project.notifications?.events.some((event) => events.includes(event))) wanting.push(project);
-  for (const [tenantId, own] of Map.groupBy(wanting, (project) => project.tenantId)) {
+    if (project.notifications?.events.some((event) => events.includes(event))) subscribers.push(project);
+  for (const [tenantId, own] of Map.groupBy(subscribers, (project) => project.tenantId)) {
     if (signal.aborted) return;
-    await look(tenantId, own).catch((error: unknown) =>
+    await visit(tenantId, own).catch((error: unknown) =>
       log.warn({ error, tenantId }, `receivers of projects could not be told of ${what}; they are at the next look`),
     );
   }
@@ -70,8 +70,8 @@ export const receiversOf = async (
   const receivers = new Set<string>();
   for (const project of own) {
     const recipients = project.notifications?.recipients ?? [];
-    if (recipients.length === 0 || !wants(project, happened)) continue;
-    const { granted } = await counters.take(`${happened.about}-mail/${tenantId}/${project.id}`, ofProject, 1);
+    if (recipients.length === 0 || !isSubscribed(project, happened)) continue;
+    const { granted } = await counters.consume(`${happened.about}-mail/${tenantId}/${project.id}`, ofProject, 1);
     if (granted > 0) for (const address of recipients) receivers.add(address);
   }
   return receivers;

@@ -12,10 +12,10 @@ import { defineResource } from '../resources/resource.ts';
 import { storedView } from '../resources/resource-spec.ts';
 
 /** Of an organization. */
-const mostWindows = 500;
+const maxWindows = 500;
 
 /** What every view of a window tells beside what was written. */
-export const standingView = {
+export const statusView = {
   createdBy: z.string().describe('Who made it: a user or a service account'),
   isActive: z.boolean().describe('Whether it holds now'),
   times: z
@@ -24,10 +24,10 @@ export const standingView = {
   ...storedView,
 };
 
-const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...standingView });
+const View = z.strictObject({ ...MaintenanceWindowFields.shape, ...statusView });
 
 /** When a window holds from now on, as views tell it. */
-export const standingOf = (window: MaintenanceWindow, nowMs: number) => {
+export const statusOf = (window: MaintenanceWindow, nowMs: number) => {
   const found = nextTimesOf(window, nowMs);
   return {
     isActive: found.some(({ fromMs }) => fromMs <= nowMs),
@@ -87,10 +87,9 @@ export const maintenanceWindowResource = defineResource<typeof MaintenanceWindow
     view: View,
     live: true,
     initial: ({ caller }) => ({ createdBy: caller.actor.id }),
-    most: mostWindows,
+    maxCount: maxWindows,
     prepare: preparedWindow,
-    show: (documents, { ports }) =>
-      documents.map((window) => ({ ...window, ...standingOf(window, ports.clock.now()) })),
+    show: (documents, { ports }) => documents.map((window) => ({ ...window, ...statusOf(window, ports.clock.now()) })),
     list: { searched: ['name', 'description'] },
   },
 );

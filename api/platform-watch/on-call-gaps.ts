@@ -9,11 +9,11 @@ import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { aboutGap, gapReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { readPieces } from '../../subjects/on-call/reading.ts';
-import { type Telling, tellTransition } from './telling.ts';
+import { publishTransition, type TransitionPublisher } from './notify.ts';
 
 const aheadMs = 7 * 86_400_000;
 
-export interface GapPorts extends Telling {
+export interface GapPorts extends TransitionPublisher {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,7 +35,7 @@ const firstGap = async (
 };
 
 /** Begins, keeps or ends the alert of a schedule. Published first, then kept: what is told twice is the same alert. */
-const tell = async (
+const updateAlert = async (
   ports: GapPorts,
   { tenantId, id }: { readonly tenantId: string; readonly id: string },
   found: Found | undefined,
@@ -45,7 +45,10 @@ const tell = async (
   const known = await stored.find(id);
   if (found === undefined && known === undefined) return;
   const transit = (gap: OnCallGap, ended?: { readonly atMs: number; readonly reason: string }): Promise<void> =>
-    tellTransition(ports, platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended));
+    publishTransition(
+      ports,
+      platformTransition(tenantId, aboutGap(id, gap), { ...gap, reason: gapReason(gap) }, ended),
+    );
   if (known === undefined && found !== undefined) {
     const gap = { ...found, startedAt: new Date(clock.now()).toISOString() };
     await transit(gap);
@@ -60,27 +63,27 @@ const tell = async (
 };
 
 /** Looks at all schedules. One that cannot be looked at keeps no other from it. */
-export const lookForGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
+export const detectGaps = async (ports: GapPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock, log } = ports;
   const disabled = new Set<string>();
   for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
-  const looked = new Set<string>();
+  const checkedKeys = new Set<string>();
   const about = (tenantId: string, id: string): string => `${tenantId}/${id}`;
-  const look = (of: { readonly tenantId: string; readonly id: string }, find: () => Promise<Found | undefined>) =>
+  const check = (of: { readonly tenantId: string; readonly id: string }, find: () => Promise<Found | undefined>) =>
     find()
-      .then((found) => tell(ports, of, found))
+      .then((found) => updateAlert(ports, of, found))
       .catch((error: unknown) =>
         log.warn({ error, tenantId: of.tenantId, schedule: of.id }, 'gaps of a schedule could not be looked for'),
       );
   for await (const schedule of documents.everywhere(onCallSchedules)) {
     if (signal.aborted) return;
     if (disabled.has(schedule.tenantId)) continue;
-    looked.add(about(schedule.tenantId, schedule.id));
-    await look(schedule, () => firstGap(documents, schedule, clock.now()));
+    checkedKeys.add(about(schedule.tenantId, schedule.id));
+    await check(schedule, () => firstGap(documents, schedule, clock.now()));
   }
   // Of schedules that are gone, and of organizations that rely on nothing.
   for await (const { tenantId, id } of documents.everywhere(onCallGaps))
-    if (!looked.has(about(tenantId, id))) await look({ tenantId, id }, async () => undefined);
+    if (!checkedKeys.has(about(tenantId, id))) await check({ tenantId, id }, async () => undefined);
 };
 
 export const onCallGapsJob = defineJob<GapPorts>({
@@ -88,5 +91,5 @@ export const onCallGapsJob = defineJob<GapPorts>({
   summary: 'Tells organizations of schedules in which nobody is on call soon.',
   everyMs: 60_000,
   scope: 'installation',
-  run: lookForGaps,
+  run: detectGaps,
 });

@@ -51,7 +51,7 @@ const notificationOf = (problems: readonly Problem[], nowMs: number): Notificati
 export interface OperatorChannel {
   readonly type: string;
   /** Answers whether it took that; also true where it never will, which is logged. */
-  tell(problems: readonly Problem[]): Promise<boolean>;
+  notify(problems: readonly Problem[]): Promise<boolean>;
 }
 
 /** The channels that are set. */
@@ -65,10 +65,10 @@ export const operatorChannels = ({ mailer, clock, log, settings }: OperatorPorts
   ];
   return set.map((channel) => ({
     type: channel.type,
-    async tell(problems) {
+    async notify(problems) {
       const message = messageOf(notificationOf(problems, clock.now()), { publicUrl });
-      const told = { message, settings: channel };
-      const { outcome, answer } = await deliver(channelTypeOf(channel.type), told, { outbound, mailer, clock });
+      const delivery = { message, settings: channel };
+      const { outcome, answer } = await deliver(channelTypeOf(channel.type), delivery, { outbound, mailer, clock });
       if (outcome !== 'delivered')
         log.warn({ channel: channel.type, answer }, 'the operator could not be told that something stands still');
       return outcome !== 'retry';

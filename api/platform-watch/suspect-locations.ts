@@ -5,16 +5,16 @@ import { defineJob } from '../../runtime/jobs.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
-import { mostChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
-import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-told.ts';
+import { type SyntheticSuspect, syntheticSuspects } from '../../schemas/resources/synthetic-notification.ts';
 import { aboutSuspect, platformTransition, suspectReason } from '../../subjects/alerts/platform-alerts.ts';
 import { localLocation } from '../../subjects/synthetics/check.ts';
 import { readCheck } from '../../subjects/synthetics/known.ts';
 import { readLatest } from '../../subjects/synthetics/stored-results.ts';
 import { suspectLocations } from '../../subjects/synthetics/suspects.ts';
+import { publishTransition } from './notify.ts';
 import type { GapPorts } from './on-call-gaps.ts';
-import { tellTransition } from './telling.ts';
 
 export interface SuspectPorts extends GapPorts {
   readonly columns: Columns;
@@ -29,7 +29,7 @@ const find = async (
 ): Promise<ReadonlyMap<string, Found>> => {
   const own = documents.of(tenantId);
   const [{ items: stored }, locations, contacts, latest] = await Promise.all([
-    own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: mostChecks }),
+    own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: maxChecks }),
     own.collection(syntheticLocations).list(),
     own.collection(syntheticProbeContacts).list({ sort: { heardAt: 1 } }),
     readLatest({ columns: columns.of(tenantId) }),
@@ -43,13 +43,15 @@ const find = async (
   ]);
   const suspects = suspectLocations({
     ...{ checks: stored.flatMap((check) => readCheck(check) ?? []), latest, nowMs: clock.now(), sinceMs: since },
-    heardMs: new Map(contacts.items.map(({ location, heardAt }) => [location, Date.parse(heardAt)])),
+    lastSeenAtMs: new Map(
+      contacts.items.map(({ location, heardAt: lastSeenAt }) => [location, Date.parse(lastSeenAt)]),
+    ),
   });
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
 };
 
 /** Begins or ends the alert of a location. Published first, then kept: what is told twice is the same alert. */
-const tell = async (
+const updateAlert = async (
   ports: SuspectPorts,
   tenantId: string,
   {
@@ -65,7 +67,7 @@ const tell = async (
   const { documents, clock } = ports;
   const stored = documents.of(tenantId).collection(syntheticSuspects);
   const transit = (suspect: SyntheticSuspect, ended?: { readonly atMs: number; readonly reason: string }) =>
-    tellTransition(
+    publishTransition(
       ports,
       platformTransition(tenantId, aboutSuspect(id, suspect), { ...suspect, reason: suspectReason(suspect) }, ended),
     );
@@ -80,17 +82,17 @@ const tell = async (
 };
 
 /** Begins and ends the alerts of an organization. One that is disabled relies on nothing. */
-const lookAt = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
+const checkTenant = async (ports: SuspectPorts, tenantId: string, isDisabled: boolean): Promise<void> => {
   const found: ReadonlyMap<string, Found> = isDisabled ? new Map() : await find(ports, tenantId);
   const known = new Map<string, SyntheticSuspect & Stored>();
   for await (const one of documentsIn(ports.documents.of(tenantId).collection(syntheticSuspects)))
     known.set(one.id, one);
   for (const id of new Set([...known.keys(), ...found.keys()]))
-    await tell(ports, tenantId, { id, known: known.get(id), found: found.get(id) });
+    await updateAlert(ports, tenantId, { id, known: known.get(id), found: found.get(id) });
 };
 
 /** Looks at the locations of all organizations that have checks. One that cannot be looked at keeps no other from it. */
-export const lookForSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
+export const detectSuspects = async (ports: SuspectPorts, signal: AbortSignal): Promise<void> => {
   const { documents, log } = ports;
   const tenants = new Set<string>();
   for await (const { tenantId } of documents.everywhere(syntheticChecks)) tenants.add(tenantId);
@@ -99,7 +101,7 @@ export const lookForSuspects = async (ports: SuspectPorts, signal: AbortSignal):
   for await (const { id } of documents.everywhere(organizations, { disabled: true })) disabled.add(id);
   for (const tenantId of tenants) {
     if (signal.aborted) return;
-    await lookAt(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>
+    await checkTenant(ports, tenantId, disabled.has(tenantId)).catch((error: unknown) =>
       log.warn({ error, tenantId }, 'suspect locations could not be looked for'),
     );
   }
@@ -110,5 +112,5 @@ export const suspectLocationsJob = defineJob<SuspectPorts>({
   summary: 'Tells organizations of locations of synthetic checks that have no vote.',
   everyMs: 30_000,
   scope: 'installation',
-  run: lookForSuspects,
+  run: detectSuspects,
 });

@@ -1,14 +1,14 @@
 /** Looks whether the platform does what organizations rely on, and tells them and the operator where it does not. */
 
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { tellAfterMs } from '../../runtime/group-standing.ts';
+import { reportAfterMs } from '../../runtime/group-status.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { platformTenant } from '../../schemas/ports/documents.ts';
-import type { Standings } from '../../schemas/ports/standing.ts';
+import type { GroupStatuses } from '../../schemas/ports/group-status.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
@@ -29,15 +29,15 @@ import {
   type WatchedRule,
 } from '../../subjects/alerts/platform.ts';
 import { aboutKind, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
+import { publishTransition, type TransitionPublisher } from './notify.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
-import { type Telling, tellTransition } from './telling.ts';
 import { endUntriedChannels } from './untried-channels.ts';
 import { WatchedRules } from './watched-rules.ts';
 
-export interface PlatformWatchPorts extends Telling {
+export interface PlatformWatchPorts extends TransitionPublisher {
   readonly documents: Documents;
   readonly columns: Pick<Columns, 'query'>;
-  readonly standings: Standings;
+  readonly groupStatuses: GroupStatuses;
   readonly clock: Clock;
   readonly operator: readonly OperatorChannel[];
 }
@@ -49,10 +49,10 @@ const groupsOf = {
 } as const;
 
 /** A process learns of groups of other roles after a minute, and what is wrong with them after another. */
-const unsureMs = 3 * tellAfterMs;
+const unsureMs = 3 * reportAfterMs;
 
 /** Processes take turns; one that has not looked for longer was suspended, as all may have been. */
-const longestGapMs = 600_000;
+const maxGapMs = 600_000;
 
 type Alerts = ReadonlyMap<PlatformAlertKind, PlatformAlert>;
 
@@ -69,9 +69,9 @@ const evaluatedWith = (
 export class PlatformWatch {
   readonly #ports: PlatformWatchPorts;
   readonly #rules: WatchedRules;
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
   #watchedSinceMs = 0;
-  #standingsSinceMs: number | undefined;
+  #statusesSinceMs: number | undefined;
 
   constructor(ports: PlatformWatchPorts) {
     this.#ports = ports;
@@ -79,19 +79,19 @@ export class PlatformWatch {
   }
 
   /** The operator is told first: what organizations are told takes more that may stand still. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const nowMs = this.#ports.clock.now();
-    if (Math.abs(nowMs - this.#lookedMs) > longestGapMs) this.#watchedSinceMs = nowMs;
-    this.#lookedMs = nowMs;
+    if (Math.abs(nowMs - this.#checkedAtMs) > maxGapMs) this.#watchedSinceMs = nowMs;
+    this.#checkedAtMs = nowMs;
     await this.#rules.read();
     const stale = await this.#staleOrganizations();
     const { documents, clock } = this.#ports;
-    const told = await Promise.allSettled([
-      this.#tellOperator(stale),
-      this.#tellOrganizations(stale),
+    const results = await Promise.allSettled([
+      this.#notifyOperator(stale),
+      this.#notifyOrganizations(stale),
       endUntriedChannels({ documents, clock, publish: (transition) => this.#publish(transition) }),
     ]);
-    for (const each of told) if (each.status === 'rejected') throw each.reason;
+    for (const each of results) if (each.status === 'rejected') throw each.reason;
   }
 
   close(): Promise<void> {
@@ -129,23 +129,23 @@ export class PlatformWatch {
     return stale;
   }
 
-  async #tellOrganizations(stale: ReadonlyMap<string, Finding>): Promise<void> {
+  async #notifyOrganizations(stale: ReadonlyMap<string, Finding>): Promise<void> {
     const firing = await this.#firing();
     const isAnyLate = Object.values(groupsOf).some((groups) => this.#isLate(groups));
     const ids = new Set([...stale.keys(), ...firing.keys()]);
     if (isAnyLate) for await (const { id } of this.#ports.documents.everywhere(organizations)) ids.add(id);
     for (const tenantId of ids) {
       const fires = firing.get(tenantId) ?? new Map();
-      await this.#tell(tenantId, await this.#findingsOf(tenantId, stale.get(tenantId), fires), fires);
+      await this.#notifyTenant(tenantId, await this.#findingsOf(tenantId, stale.get(tenantId), fires), fires);
     }
   }
 
   /** Whether anything waits for these groups for too long, of whichever organization. */
   #isLate(groups: readonly string[]): boolean {
-    const partitions = this.#ports.standings
+    const partitions = this.#ports.groupStatuses
       .groups()
       .filter(({ group }) => groups.includes(group))
-      .flatMap((standing) => standing.partitions);
+      .flatMap((status) => status.partitions);
     return partitions.some(({ ageMs }) => latenessReason(ageMs) !== undefined);
   }
 
@@ -157,11 +157,11 @@ export class PlatformWatch {
     const findings = new Map<PlatformAlertKind, Finding | undefined>();
     if (ofRules !== undefined || this.#rules.isKnown) findings.set('rules-not-evaluated', ofRules);
     for (const kind of ['records-late', 'detections-late'] as const) {
-      const standings = this.#ports.standings.groups().filter(({ group }) => groupsOf[kind].includes(group));
-      if (standings.length < groupsOf[kind].length || standings.some(({ partitions }) => partitions.length === 0))
+      const statuses = this.#ports.groupStatuses.groups().filter(({ group }) => groupsOf[kind].includes(group));
+      if (statuses.length < groupsOf[kind].length || statuses.some(({ partitions }) => partitions.length === 0))
         continue;
       const at = { nowMs: this.#ports.clock.now(), fires: firing.has(kind) };
-      const late = latenessOf(standings, { tenantId, shards: organization.shards, ...at });
+      const late = latenessOf(statuses, { tenantId, shards: organization.shards, ...at });
       findings.set(kind, late !== undefined && (await this.#matters(kind, tenantId)) ? late : undefined);
     }
     return findings;
@@ -179,7 +179,7 @@ export class PlatformWatch {
   }
 
   /** Published first, then kept: what is told twice is the same alert, what is not told is lost. */
-  async #tell(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
+  async #notifyTenant(tenantId: string, findings: Findings, firing: Alerts): Promise<void> {
     const { documents, clock } = this.#ports;
     const alerts = documents.of(tenantId).collection(platformAlerts);
     for (const [kind, finding] of findings) {
@@ -199,16 +199,16 @@ export class PlatformWatch {
   }
 
   #publish(transition: AlertTransition): Promise<void> {
-    return tellTransition(this.#ports, transition);
+    return publishTransition(this.#ports, transition);
   }
 
   /** What the operator is to know; undefined while groups are not known for long enough to say what is well. */
   #problems(stale: ReadonlyMap<string, Finding>): ReadonlyMap<string, Problem> | undefined {
     const nowMs = this.#ports.clock.now();
-    const groups = this.#ports.standings.groups();
+    const groups = this.#ports.groupStatuses.groups();
     if (groups.length === 0) return undefined;
-    this.#standingsSinceMs ??= nowMs;
-    if (nowMs - this.#standingsSinceMs < unsureMs) return undefined;
+    this.#statusesSinceMs ??= nowMs;
+    if (nowMs - this.#statusesSinceMs < unsureMs) return undefined;
     const problems = new Map<string, Problem>();
     for (const { group, problem, sinceMs = nowMs } of groups)
       if (problem !== undefined) problems.set(group, { name: group, text: problem, sinceMs });
@@ -220,30 +220,30 @@ export class PlatformWatch {
     return problems;
   }
 
-  async #tellOperator(stale: ReadonlyMap<string, Finding>): Promise<void> {
+  async #notifyOperator(stale: ReadonlyMap<string, Finding>): Promise<void> {
     const problems = this.#problems(stale);
     if (problems === undefined) return;
-    for (const channel of this.#ports.operator) await this.#tellChannel(channel, problems);
+    for (const channel of this.#ports.operator) await this.#notifyChannel(channel, problems);
   }
 
   /** Each channel has what it was told: one that is away is tried again, and the others are not told twice. */
-  async #tellChannel({ type, tell }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
+  async #notifyChannel({ type, notify }: OperatorChannel, problems: ReadonlyMap<string, Problem>): Promise<void> {
     const { documents, clock } = this.#ports;
     const stored = documents.of(platformTenant).collection(operatorProblems);
     const found = await stored.find(type);
-    const told = found?.problems ?? {};
-    const begun = [...problems.keys()].filter((name) => !(name in told));
-    const ended = Object.entries(told).filter(([name]) => !problems.has(name));
+    const reportedProblems = found?.problems ?? {};
+    const begun = [...problems.keys()].filter((name) => !(name in reportedProblems));
+    const ended = Object.entries(reportedProblems).filter(([name]) => !problems.has(name));
     if (begun.length === 0 && ended.length === 0) return;
     const over = ended.map(([name, { text, since }]) => ({
       ...{ name, text, sinceMs: Date.parse(since), endedMs: clock.now() },
     }));
-    if (!(await tell([...problems.values(), ...over]))) return;
-    const kept = [...problems].map(([name, { text, sinceMs }]) => {
-      const before = told[name];
+    if (!(await notify([...problems.values(), ...over]))) return;
+    const entries = [...problems].map(([name, { text, sinceMs }]) => {
+      const before = reportedProblems[name];
       return [name, before ?? { text, since: new Date(sinceMs).toISOString() }] as const;
     });
-    const after = { problems: Object.fromEntries(kept) };
+    const after = { problems: Object.fromEntries(entries) };
     if (found === undefined) await stored.insert({ id: type, ...after });
     else await stored.replace(type, after, found.version);
   }
@@ -255,5 +255,5 @@ export const platformWatchJob = defineJob<PlatformWatch>({
   summary: 'Tells organizations and the operator of what stands still',
   everyMs: 30_000,
   scope: 'installation',
-  run: (watch) => watch.look(),
+  run: (watch) => watch.check(),
 });

@@ -5,7 +5,7 @@ import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { readLastEvaluations } from '../../subjects/alerts/history.ts';
-import { type Finding, leastStaleMs, type WatchedRule } from '../../subjects/alerts/platform.ts';
+import { type Finding, minStaleMs, type WatchedRule } from '../../subjects/alerts/platform.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
 import { readRule } from '../../subjects/alerts/rule.ts';
 
@@ -59,7 +59,7 @@ export class WatchedRules {
   /** What is to be said of these rules where it cannot be known for long when they were evaluated. */
   unreadable(rules: ById<WatchedRule>): Finding | undefined {
     const sinceMs = this.#unreadableSinceMs;
-    if (sinceMs === undefined || this.#ports.clock.now() - sinceMs < leastStaleMs) return undefined;
+    if (sinceMs === undefined || this.#ports.clock.now() - sinceMs < minStaleMs) return undefined;
     if (![...rules.values()].some(({ enabled }) => enabled)) return undefined;
     const since = new Date(sinceMs).toISOString();
     return {
@@ -80,14 +80,18 @@ export class WatchedRules {
         await documents.follow(alertRules, ({ tenantId, id, document }) => {
           // One that is not understood here is evaluated nowhere.
           const interval = (document && readRule(document)?.interval) ?? '1m';
-          this.#keep(tenantId, id, document && { kind: 'alert', ...timed(document), interval });
+          this.#store(tenantId, id, document && { kind: 'alert', ...timed(document), interval });
         }),
       );
       feeds.push(
         await documents.follow(recordingGroups, ({ tenantId, id, document }) => {
           const { interval = '1m' } = document ?? {};
           // The rules of a group are evaluated together: its first one stands for it.
-          this.#keep(tenantId, recordingRuleId(id, 0), document && { kind: 'recording', ...timed(document), interval });
+          this.#store(
+            tenantId,
+            recordingRuleId(id, 0),
+            document && { kind: 'recording', ...timed(document), interval },
+          );
         }),
       );
       return feeds;
@@ -98,7 +102,7 @@ export class WatchedRules {
     }
   }
 
-  #keep(tenantId: string, id: string, rule: WatchedRule | undefined): void {
+  #store(tenantId: string, id: string, rule: WatchedRule | undefined): void {
     const own = this.#byTenant.get(tenantId) ?? new Map<string, WatchedRule>();
     if (rule === undefined) own.delete(id);
     else own.set(id, rule);

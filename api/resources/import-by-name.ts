@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction, Transact } from '../changes.ts';
 import type { Resource } from './resource.ts';
-import { saysTheSame } from './resource-history.ts';
+import { hasSameContent } from './resource-history.ts';
 
 /** The part of an outcome that all imports have. */
 export const outcomeFields = {
@@ -21,13 +21,13 @@ const atOnce = 50;
 export const importInParts = async <Given, Outcome>(
   given: readonly Given[],
   change: Transact,
-  take: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
+  importPart: (part: readonly Given[], scope: AuditedTransaction) => Promise<readonly Outcome[]>,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (let from = 0; from < given.length; from += atOnce)
     outcomes.push(
       ...(await change(async (scope) => {
-        const part = await take(given.slice(from, from + atOnce), scope);
+        const part = await importPart(given.slice(from, from + atOnce), scope);
         // There may be nothing that is new.
         scope.unchanged();
         return part;
@@ -57,7 +57,7 @@ export const writeByName = async <Document extends { readonly name: string }, Vi
     const made = dryRun ? undefined : await writer.create(next, { action: `${resource.type}.create` });
     return { outcome: 'created', id: made?.id ?? null };
   }
-  if (saysTheSame(next, known)) return { outcome: 'unchanged', id: known.id };
+  if (hasSameContent(next, known)) return { outcome: 'unchanged', id: known.id };
   if (!dryRun) await writer.change(known.id, () => next, { action: `${resource.type}.update` });
   return { outcome: 'changed', id: known.id };
 };

@@ -37,12 +37,12 @@ export const createOne = async <Document extends object>(
   ports: Ports,
 ): Promise<Record<string, unknown>> => {
   const { caller, parameters } = input;
-  const { made, told } = await input.change(async (scope) => {
+  const { made, extraFields } = await input.change(async (scope) => {
     const document = await spec.prepared(given, undefined, { caller, ports, of: scope.of, parameters });
     const made = await writerOf(spec.writing, scope, caller).create(document);
-    return { made, told: await spec.created(scope.of(caller.tenantId), made) };
+    return { made, extraFields: await spec.created(scope.of(caller.tenantId), made) };
   });
-  return { ...(await answerOne(spec, made, input, ports)), ...told };
+  return { ...(await answerOne(spec, made, input, ports)), ...extraFields };
 };
 
 /**

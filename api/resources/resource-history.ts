@@ -3,7 +3,7 @@ import { deleteMatching } from '../../runtime/delete-matching.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
-  keptVersions,
+  maxVersions,
   type ResourceVersion,
   resourceHistory,
   versionId,
@@ -12,11 +12,11 @@ import {
 type Actor = ResourceVersion['actor'];
 
 /** Whether a document that is about to be written says what is stored. */
-export const saysTheSame = (after: object, before: object & Stored): boolean =>
+export const hasSameContent = (after: object, before: object & Stored): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(after)), fieldsOf(before));
 
 /** Keeps a version that was just written, and lets go of the one that is now too old. Within the transaction of the write. */
-export const keepVersion = async (
+export const storeVersion = async (
   documents: TenantDocuments,
   type: string,
   {
@@ -31,7 +31,7 @@ export const keepVersion = async (
   if (before !== undefined && (await history.find(versionId(type, id, before.version))) === undefined)
     await history.insert(entryOf(type, before, null));
   await history.insert(entryOf(type, after, actor));
-  if (version > keptVersions) await history.delete(versionId(type, id, version - keptVersions));
+  if (version > maxVersions) await history.delete(versionId(type, id, version - maxVersions));
 };
 
 const entryOf = (type: string, document: object & Stored, actor: Actor): ResourceVersion & { readonly id: string } => ({
@@ -51,7 +51,7 @@ export const versionsOf = async (
   const filter = { 'resource.type': type, 'resource.id': id };
   const page = await documents
     .collection(resourceHistory)
-    .list({ filter, sort: { 'resource.version': -1 }, limit: keptVersions });
+    .list({ filter, sort: { 'resource.version': -1 }, limit: maxVersions });
   return page.items;
 };
 

@@ -27,7 +27,7 @@ export const equals = (field: string, schema: z.ZodType<string> = z.string().min
 });
 
 /** The query parameters of a list. */
-export const listParameters = ({ filters = {}, searched = ['name'], sorts = usualSorts }: Listing) =>
+export const listParameters = ({ filters = {}, searched = ['name'], sorts = defaultSorts }: Listing) =>
   z.strictObject({
     ...Object.fromEntries(Object.entries(filters).map(([name, { schema }]) => [name, schema])),
     ...(searched.length === 0
@@ -51,9 +51,9 @@ export type ListParameters = Readonly<Record<string, unknown>> & {
   readonly sort?: string | undefined;
 };
 
-const usualSorts = ['name', 'createdAt', 'updatedAt'];
+const defaultSorts = ['name', 'createdAt', 'updatedAt'];
 
-interface Asked {
+interface ListRequest {
   readonly query: ListParameters;
   readonly now: string;
   /** Beside what the parameters say. */
@@ -63,7 +63,7 @@ interface Asked {
 /** What the parameters ask for, those of `without` left out. */
 const asFilter = (
   { filters = {}, searched = ['name'] }: Listing,
-  { query, now, where }: Asked,
+  { query, now, where }: ListRequest,
   without: readonly string[] = [],
 ): Filter => {
   const conditions = Object.entries(filters).flatMap(([name, { where: filter }]) => {
@@ -82,14 +82,14 @@ const asFilter = (
 export const readPage = async <Fields extends object>(
   collection: Collection<Fields>,
   listing: Listing,
-  asked: Asked,
+  request: ListRequest,
 ): Promise<Page<Fields & Stored>> => {
-  const { sorts = usualSorts } = listing;
-  const { sort = sorts[0] ?? 'id', limit, cursor } = asked.query;
+  const { sorts = defaultSorts } = listing;
+  const { sort = sorts[0] ?? 'id', limit, cursor } = request.query;
   const { by, direction } = sortOf(sort);
   try {
     return await collection.list({
-      filter: asFilter(listing, asked),
+      filter: asFilter(listing, request),
       sort: { [by]: direction === 'ascending' ? 1 : -1 },
       limit,
       after: cursor,
@@ -107,7 +107,7 @@ export const FacetValues = z.strictObject({
   partial: z.boolean().describe('Whether there are more'),
 });
 
-const mostValues = 1000;
+const maxValues = 1000;
 
 interface Facet {
   /** Finds what has its value in the field. */
@@ -119,20 +119,20 @@ interface Facet {
 export const readFacets = async <Fields extends object>(
   collection: Collection<Fields>,
   listing: Listing,
-  { facets, ...asked }: Asked & { readonly facets: readonly Facet[] },
+  { facets, ...request }: ListRequest & { readonly facets: readonly Facet[] },
 ): Promise<readonly z.input<typeof FacetValues>[]> => {
   const without = facets.map(({ parameter }) => parameter);
   const chosen = facets.flatMap(({ parameter, field }) => {
-    const value = asked.query[parameter];
+    const value = request.query[parameter];
     return typeof value === 'string' ? [[field, value] as const] : [];
   });
   const counted = await collection.counts(
     facets.map(({ field }) => field),
-    { filter: asFilter(listing, asked, without), chosen: Object.fromEntries(chosen), limit: mostValues + 1 },
+    { filter: asFilter(listing, request, without), chosen: Object.fromEntries(chosen), limit: maxValues + 1 },
   );
   return counted.map((counts) => {
-    const values = counts.slice(0, mostValues).map(({ value, count }) => ({ value: String(value), count }));
+    const values = counts.slice(0, maxValues).map(({ value, count }) => ({ value: String(value), count }));
     values.sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1));
-    return { values, partial: counts.length > mostValues };
+    return { values, partial: counts.length > maxValues };
   });
 };

@@ -24,7 +24,7 @@ export const maskSecrets = <Fields extends object>(fields: Fields, secrets: read
   replaced(fields, secrets, () => secretMask);
 
 /** The fields as the audit log compares them: that a secret changed is told, what it is or was is not. */
-export const tellSecrets = <Fields extends object>(
+export const markSecretChanges = <Fields extends object>(
   fields: Fields,
   secrets: readonly SecretField[],
   before?: object,

@@ -94,7 +94,7 @@ export interface ResourceDefinition<
   /** What the answer to a creation tells beside the view, once: a secret that is made with it, in the same transaction. */
   created?(documents: TenantDocuments, after: Document & Stored): Promise<Partial<z.input<View>>>;
   /** How many an organization may have, whatever its plan. */
-  readonly most?: number;
+  readonly maxCount?: number;
   /** What people call this one; its `name` unless told otherwise. */
   nameOf?(document: Document): string;
 }
@@ -180,7 +180,7 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       ...{ noun, plural, type, collection, secrets },
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
-      ...(definition.most !== undefined && { most: definition.most }),
+      ...(definition.maxCount !== undefined && { maxCount: definition.maxCount }),
       ...(definition.visible && { visible: definition.visible }),
       ...(definition.compared && { compared: definition.compared }),
       ...(definition.alongside && { alongside: definition.alongside }),
@@ -211,5 +211,5 @@ const defaultsOf = (fields: z.ZodObject): Record<string, unknown> =>
     }),
   );
 
-const only = (document: object, keep: (name: string) => boolean): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(document).filter(([name]) => keep(name)));
+const only = (document: object, predicate: (name: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => predicate(name)));

@@ -8,9 +8,9 @@ import type { Caller } from '../callers/caller.ts';
 import type { AuditedTransaction } from '../changes.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { type Precondition, requireVersion } from './preconditions.ts';
-import { forgetVersions, keepVersion, saysTheSame } from './resource-history.ts';
+import { forgetVersions, hasSameContent, storeVersion } from './resource-history.ts';
 import { refuseDangling, refuseWhileUsed } from './resource-references.ts';
-import { type SecretField, tellSecrets } from './resource-secrets.ts';
+import { markSecretChanges, type SecretField } from './resource-secrets.ts';
 
 /** What the writer must know of a resource. */
 export interface WriteSpec<Document extends object> {
@@ -33,7 +33,7 @@ export interface WriteSpec<Document extends object> {
     change: { readonly before?: Document & Stored; readonly after?: Document & Stored },
   ): Promise<void>;
   /** How many an organization may have, whatever its plan. */
-  readonly most?: number;
+  readonly maxCount?: number;
 }
 
 interface Options {
@@ -78,15 +78,15 @@ export const writerOf = <Document extends object>(
     return document;
   };
 
-  const tell = (
+  const recordChange = (
     { before, after }: { readonly before?: Document & Stored; readonly after?: Document & Stored },
     { action }: Options,
   ): void => {
     const one = after ?? before;
     if (one === undefined) return;
     const states = {
-      before: before && tellSecrets(before, secrets),
-      after: after && tellSecrets(after, secrets, before),
+      before: before && markSecretChanges(before, secrets),
+      after: after && markSecretChanges(after, secrets, before),
     };
     record({
       id: one.id,
@@ -99,25 +99,25 @@ export const writerOf = <Document extends object>(
   return {
     find,
     async create(document, options = {}) {
-      if (spec.most !== undefined && (await stored.count()) >= spec.most)
-        throw new ApiError('CONFLICT', `there are ${spec.most} ${plural}: delete one first`);
+      if (spec.maxCount !== undefined && (await stored.count()) >= spec.maxCount)
+        throw new ApiError('CONFLICT', `there are ${spec.maxCount} ${plural}: delete one first`);
       await refuseDangling(documents, collection, { before: undefined, after: document });
       const after = await unique(noun, document, () => stored.insert(document));
-      await keepVersion(documents, type, { after, actor });
+      await storeVersion(documents, type, { after, actor });
       await spec.alongside?.(documents, { after });
-      tell({ after }, options);
+      recordChange({ after }, options);
       return after;
     },
     async change(id, next, { precondition, ...options } = {}) {
       const before = await find(id);
       requireVersion(before, precondition, { noun, requiresIfMatch });
       const changed = await next(before);
-      if (saysTheSame(changed, before)) return { document: before, changed: false };
+      if (hasSameContent(changed, before)) return { document: before, changed: false };
       await refuseDangling(documents, collection, { before, after: changed });
       const after = await unique(noun, changed, () => stored.replace(id, changed, before.version));
-      await keepVersion(documents, type, { before, after, actor });
+      await storeVersion(documents, type, { before, after, actor });
       await spec.alongside?.(documents, { before, after });
-      tell({ before, after }, options);
+      recordChange({ before, after }, options);
       return { document: after, changed: true };
     },
     async remove(id, { precondition, ...options } = {}) {
@@ -127,7 +127,7 @@ export const writerOf = <Document extends object>(
       await stored.delete(id, before.version);
       await forgetVersions(documents, type, id);
       await spec.alongside?.(documents, { before });
-      tell({ before }, options);
+      recordChange({ before }, options);
       return before;
     },
   };
@@ -139,11 +139,15 @@ const unique = async <Result>(noun: string, document: object, write: () => Promi
     return await write();
   } catch (error) {
     if (!(error instanceof ConflictError) || error.kind !== 'duplicate') throw error;
-    const taken = error.fields.map(
+    const conflictingFields = error.fields.map(
       (field) => `${field} ${JSON.stringify((document as Record<string, unknown>)[field])}`,
     );
-    throw new ApiError('CONFLICT', `a ${noun} with the ${taken.join(' and ')} already exists: choose another`, {
-      cause: error,
-    });
+    throw new ApiError(
+      'CONFLICT',
+      `a ${noun} with the ${conflictingFields.join(' and ')} already exists: choose another`,
+      {
+        cause: error,
+      },
+    );
   }
 };

@@ -1,19 +1,19 @@
 /** Mail to the receivers that projects name: that an objective burns its error budget. */
 import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
-import { sloBurnsTold } from '../../schemas/resources/slo-burn-told.ts';
+import { sloBurnNotifications } from '../../schemas/resources/slo-burn-notification.ts';
 import { burningObjectives, type ManagedAlert } from '../../subjects/overview/managed-alerts.ts';
 import { findManagedRules } from '../alert-rules/managed.ts';
-import { type Letter, plainName } from '../mail/letter.ts';
 import { linkTo } from '../mail/links.ts';
-import { eachWanting, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
+import { type MailDraft, plainName } from '../mail/mail-text.ts';
+import { forEachSubscribedTenant, type KnownProject, type MailJobPorts, receiversOf } from '../mail/receivers.ts';
 
-const letterOf = (
+const toMailDraft = (
   to: string,
   sloId: string,
   { rule, reason, severity }: ManagedAlert,
   settings: MailJobPorts['settings'],
-): Letter => {
+): MailDraft => {
   const name = plainName(rule.labels['slo'] ?? sloId);
   return {
     to,
@@ -26,37 +26,37 @@ const letterOf = (
 };
 
 /** Objectives belong to the organization: each project that wants it is told, once for each burn. */
-const tellOf = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
+const notifyTenant = async (ports: MailJobPorts, tenantId: string, own: readonly KnownProject[]): Promise<void> => {
   const { documents, columns, clock, counters, mail, settings } = ports;
   const nowMs = clock.now();
   const burning = new Map(
     await burningObjectives({ columns: columns.of(tenantId), nowMs }, findManagedRules(documents.of(tenantId))),
   );
-  const told = new Map<string, number>();
-  for await (const { id, version } of documentsIn(documents.of(tenantId).collection(sloBurnsTold)))
-    told.set(id, version);
-  for (const [id, version] of told)
-    if (!burning.has(id)) await documents.of(tenantId).collection(sloBurnsTold).delete(id, version);
+  const notifiedVersions = new Map<string, number>();
+  for await (const { id, version } of documentsIn(documents.of(tenantId).collection(sloBurnNotifications)))
+    notifiedVersions.set(id, version);
+  for (const [id, version] of notifiedVersions)
+    if (!burning.has(id)) await documents.of(tenantId).collection(sloBurnNotifications).delete(id, version);
   for (const [sloId, alert] of burning) {
-    if (told.has(sloId)) continue;
+    if (notifiedVersions.has(sloId)) continue;
     const happened = { event: 'slo-burning', severity: alert.severity ?? 'warning', about: 'slo' } as const;
     const receivers = await receiversOf(counters, tenantId, own, happened);
     await documents.transaction(async (scope) => {
-      const stored = scope.of(tenantId).collection(sloBurnsTold);
+      const stored = scope.of(tenantId).collection(sloBurnNotifications);
       // Another instance may have told it meanwhile.
       if ((await stored.find(sloId)) !== undefined) return;
-      for (const to of receivers) await mail.put(scope, letterOf(to, sloId, alert, settings));
+      for (const to of receivers) await mail.put(scope, toMailDraft(to, sloId, alert, settings));
       await stored.insert({ id: sloId, at: new Date(nowMs).toISOString() });
     });
   }
 };
 
 /** Looks at the objectives of organizations whose projects want to be told. One that cannot be looked at keeps no other from it. */
-export const tellOfBurns = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
-  await eachWanting(
+export const notifyBurns = async (ports: MailJobPorts, signal: AbortSignal): Promise<void> => {
+  await forEachSubscribedTenant(
     ports,
     { events: ['slo-burning'], what: 'objectives' },
-    (tenantId, own) => tellOf(ports, tenantId, own),
+    (tenantId, own) => notifyTenant(ports, tenantId, own),
     signal,
   );
 };
@@ -66,5 +66,5 @@ export const burnMailsJob = defineJob<MailJobPorts>({
   summary: 'Mails to receivers of projects that objectives burn their error budget.',
   everyMs: 30_000,
   scope: 'installation',
-  run: tellOfBurns,
+  run: notifyBurns,
 });

@@ -1,7 +1,7 @@
 /** `/ws/live-tail`: records as they arrive. */
 import { z } from 'zod';
 import { filterOf, filterParameters } from '../../queries/live-tail/filter.ts';
-import { longestToken, positionsIn } from '../../queries/live-tail/positions.ts';
+import { maxTokenCharacters, positionsIn } from '../../queries/live-tail/positions.ts';
 import { projectScopeParameters } from '../../queries/project-scope.ts';
 import { defineStream } from '../kernel/stream.ts';
 import { HeartbeatFrame, LogsFrame, SpansFrame } from './frame.ts';
@@ -18,7 +18,7 @@ const Query = z.strictObject({
     .describe('How many of the last matching records to begin with; with resume it is passed over'),
   resume: z
     .string()
-    .max(longestToken)
+    .max(maxTokenCharacters)
     .regex(/^[\w-]+$/, 'is not a position of this live tail')
     .optional()
     .describe('Position of the last frame of a connection before: go on after it'),
@@ -39,7 +39,7 @@ export const liveTail = defineStream({
     spans: { summary: 'Spans (signal=spans)', payload: SpansFrame },
     heartbeat: { summary: 'No record came for a while, or what is told of them changed', payload: HeartbeatFrame },
   },
-  most: { ofCaller: 20, ofTenant: 500, ofAll: 2_000 },
+  maxConnections: { ofCaller: 20, ofTenant: 500, ofAll: 2_000 },
   async open({ caller, query }, { liveTails }) {
     const { signal, last, resume, projectId, scope } = query;
     return liveTails.open({

@@ -42,7 +42,7 @@ export class DashboardsApi {
     this.#token = token;
   }
 
-  async #ask(
+  async #request(
     method: string,
     path: string,
     { parameters = {}, body, version }: { parameters?: Parameters; body?: object; version?: number } = {},
@@ -58,7 +58,7 @@ export class DashboardsApi {
   }
 
   async find(id: string): Promise<Present | undefined> {
-    const answer = await this.#ask('GET', `/api/dashboards/${encodeURIComponent(id)}`);
+    const answer = await this.#request('GET', `/api/dashboards/${encodeURIComponent(id)}`);
     if (answer === undefined) return undefined;
     const view = View.parse(answer);
     return { id: view.id, version: view.version, source: view.source, document: documentOf(view) };
@@ -70,7 +70,9 @@ export class DashboardsApi {
     let cursor: string | undefined;
     do {
       const page = Page.parse(
-        await this.#ask('GET', '/api/dashboards', { parameters: { ...parameters, limit: String(pageSize), cursor } }),
+        await this.#request('GET', '/api/dashboards', {
+          parameters: { ...parameters, limit: String(pageSize), cursor },
+        }),
       );
       found.push(...page.items);
       cursor = page.nextCursor ?? undefined;
@@ -85,7 +87,7 @@ export class DashboardsApi {
   async refusalOf(id: string, document: Fields): Promise<string | undefined> {
     const parameters = { dryRun: 'true', id, force: 'true' };
     try {
-      await this.#ask('POST', '/api/dashboards/import', { parameters, body: document });
+      await this.#request('POST', '/api/dashboards/import', { parameters, body: document });
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       if (error.status === 409) return 'a dashboard that you cannot see has this id: choose another one';
@@ -96,23 +98,23 @@ export class DashboardsApi {
   }
 
   async create(id: string, document: Fields, source: string): Promise<void> {
-    await this.#ask('POST', '/api/dashboards', { parameters: { id, source }, body: document });
+    await this.#request('POST', '/api/dashboards', { parameters: { id, source }, body: document });
   }
 
   /** With `takes` also where another source keeps it. */
   async replace(
     { id, version }: Pick<Present, 'id' | 'version'>,
     document: Fields,
-    { source, takes }: { readonly source: string; readonly takes: boolean },
+    { source, takesOver }: { readonly source: string; readonly takesOver: boolean },
   ): Promise<void> {
-    await this.#ask('PUT', `/api/dashboards/${encodeURIComponent(id)}`, {
-      parameters: { source, force: takes ? 'true' : undefined },
+    await this.#request('PUT', `/api/dashboards/${encodeURIComponent(id)}`, {
+      parameters: { source, force: takesOver ? 'true' : undefined },
       body: document,
       version,
     });
   }
 
   async remove({ id, version }: Pick<Listed, 'id' | 'version'>, source: string): Promise<void> {
-    await this.#ask('DELETE', `/api/dashboards/${encodeURIComponent(id)}`, { parameters: { source }, version });
+    await this.#request('DELETE', `/api/dashboards/${encodeURIComponent(id)}`, { parameters: { source }, version });
   }
 }

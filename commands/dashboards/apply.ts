@@ -5,15 +5,15 @@ import type { Deployment, Step } from './plan.ts';
 /** Answers that are about one dashboard: the others may go on. */
 const ofOne: ReadonlySet<number> = new Set([400, 404, 409, 412, 413]);
 
-const carryOut = async (step: Step, { api, source, takes }: Deployment): Promise<void> => {
+const carryOut = async (step: Step, { api, source, takesOver }: Deployment): Promise<void> => {
   if (step.outcome === 'created') await api.create(step.id, step.document, source);
-  else if (step.outcome === 'changed') await api.replace(step, step.document, { source, takes });
+  else if (step.outcome === 'changed') await api.replace(step, step.document, { source, takesOver });
   else if (step.outcome === 'deleted') await api.remove(step, source);
 };
 
 const nameOf = (step: Step): string => ('document' in step ? step.document.name : step.name);
 
-const whyOf = ({ status, reason }: RefusedError): string =>
+const reasonOf = ({ status, reason }: RefusedError): string =>
   status === 412 ? 'somebody changed it meanwhile: plan and apply again' : reason;
 
 /** The step as it went. Rejects where the API cannot be asked. */
@@ -25,7 +25,7 @@ const done = async (step: Step, deployment: Deployment): Promise<Step> => {
     if (!(error instanceof RefusedError && ofOne.has(error.status))) throw error;
     // Gone is what it was to be.
     if (step.outcome === 'deleted' && error.status === 404) return step;
-    return { outcome: 'refused', id: step.id, name: nameOf(step), message: whyOf(error) };
+    return { outcome: 'refused', id: step.id, name: nameOf(step), message: reasonOf(error) };
   }
 };
 

@@ -8,14 +8,14 @@ import { isHidden } from '../yaml-files.ts';
 import type { DashboardsApi } from './api.ts';
 
 /** A dashboard of a file. */
-interface Kept {
+interface DashboardFile {
   readonly file: string;
   readonly id: string;
   readonly document: DashboardFields;
 }
 
 export interface Folder {
-  readonly kept: readonly Kept[];
+  readonly dashboards: readonly DashboardFile[];
   /** What is wrong with files, as people read it. */
   readonly refused: readonly string[];
 }
@@ -61,7 +61,7 @@ const unlessMissing = (error: NodeJS.ErrnoException): undefined => {
 /** Reads a folder of dashboards. */
 export const folderOf = async (folder: string, source: string): Promise<Folder> => {
   const paths = await filesIn(folder);
-  const kept = new Map<string, Kept>();
+  const dashboards = new Map<string, DashboardFile>();
   const refused: string[] = [];
   for (const path of paths) {
     const file = relative(folder, path);
@@ -79,13 +79,13 @@ export const folderOf = async (folder: string, source: string): Promise<Folder> 
       );
       continue;
     }
-    const other = kept.get(read.id);
+    const other = dashboards.get(read.id);
     if (other !== undefined) refused.push(`${file}:1: id: ${other.file} has the id ${read.id} too`);
     else if (read.source !== undefined && read.source !== source)
       refused.push(`${file}:1: source: is ${read.source}, and --source says ${source}`);
-    else kept.set(read.id, { file, id: read.id, document: read.document });
+    else dashboards.set(read.id, { file, id: read.id, document: read.document });
   }
-  return { kept: [...kept.values()], refused };
+  return { dashboards: [...dashboards.values()], refused };
 };
 
 /** That a dashboard is kept somewhere else, or nowhere, is a difference too. */
@@ -101,13 +101,13 @@ export interface Deployment {
   /** Whether what the source no longer has is deleted. */
   readonly prunes: boolean;
   /** Whether what another source keeps is taken over. */
-  readonly takes: boolean;
+  readonly takesOver: boolean;
 }
 
-const stepFor = async ({ id, document }: Kept, { api, source, takes }: Deployment): Promise<Step> => {
+const stepFor = async ({ id, document }: DashboardFile, { api, source, takesOver }: Deployment): Promise<Step> => {
   const present = await api.find(id);
   const refused = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
-  if (present !== undefined && present.source !== null && present.source !== source && !takes) {
+  if (present !== undefined && present.source !== null && present.source !== source && !takesOver) {
     return refused(`is kept as code in ${present.source}: choose another id, or take it over with --take`);
   }
   const differences = present && [
@@ -115,18 +115,18 @@ const stepFor = async ({ id, document }: Kept, { api, source, takes }: Deploymen
     ...dashboardDifferences(present.document, document),
   ];
   if (differences?.length === 0) return { outcome: 'unchanged', id, document };
-  const why = await api.refusalOf(id, document);
-  if (why !== undefined) return refused(why);
+  const reason = await api.refusalOf(id, document);
+  if (reason !== undefined) return refused(reason);
   if (present === undefined || differences === undefined) return { outcome: 'created', id, document };
   return { outcome: 'changed', id, version: present.version, document, differences };
 };
 
 /** The steps that make an organization's dashboards those of a folder, deletions last. */
-export const planOf = async ({ kept, refused }: Folder, deployment: Deployment): Promise<Step[]> => {
+export const planOf = async ({ dashboards, refused }: Folder, deployment: Deployment): Promise<Step[]> => {
   const { api, source, prunes } = deployment;
   const steps: Step[] = [];
-  for (const one of kept) steps.push(await stepFor(one, deployment));
-  const ids = new Set(kept.map(({ id }) => id));
+  for (const one of dashboards) steps.push(await stepFor(one, deployment));
+  const ids = new Set(dashboards.map(({ id }) => id));
   const isWhole = refused.length === 0 && steps.every(({ outcome }) => outcome !== 'refused');
   const outcome = prunes && isWhole ? 'deleted' : 'absent';
   for (const { id, version, name } of await api.list({ source }))

@@ -35,7 +35,7 @@ export class Outbox {
   }
 
   /** Empties it into the body of an export request: `group` and `scope` are the signal's field names. */
-  take(group: string, scope: string, list: string): string {
+  drain(group: string, scope: string, list: string): string {
     const groups = [...this.#byResource].map(([resource, records]) => ({
       resource: { attributes: keyValues(resource) },
       [scope]: [{ scope: { name: 'oiq.demo', version: '1.0.0' }, [list]: records }],

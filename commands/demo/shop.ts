@@ -42,7 +42,7 @@ interface Step {
   readonly attributes: Attributes;
   readonly calls?: readonly Step[];
   /** Why it took long, which its log tells. */
-  readonly says?: string;
+  readonly logMessage?: string;
 }
 
 /** Who charges cards, elsewhere. */
@@ -75,7 +75,7 @@ const sql = (service: Service, statement: string, table: string, ms: number): St
 });
 
 /** The caller's own span of a request, as instrumented programs send it: by it one sees who waits for whom. */
-const asked = (service: Service, step: Step): Step => ({
+const toClientSpan = (service: Service, step: Step): Step => ({
   service,
   name: step.name,
   kind: 3,
@@ -101,7 +101,7 @@ const charge = (): Step => {
         attributes: { 'http.request.method': 'POST', 'server.address': provider, 'url.template': '/v1/charges' },
       },
     ]),
-    ...(isSlow ? { says: 'provider timed out 2 of 3 times' } : {}),
+    ...(isSlow ? { logMessage: 'provider timed out 2 of 3 times' } : {}),
   };
 };
 
@@ -232,7 +232,7 @@ export class Shop {
     const pod = caller?.['service.name'] === step.service ? caller : pick(pods.get(step.service) ?? []);
     const id = spanId();
     const calls = (step.calls ?? []).map((call) =>
-      step.kind !== 3 && call.kind === 2 ? asked(step.service, call) : call,
+      step.kind !== 3 && call.kind === 2 ? toClientSpan(step.service, call) : call,
     );
     const culprit = fails && step.service === 'payments' && step.kind === 2;
     let failed = culprit;
@@ -284,26 +284,26 @@ export class Shop {
     trace: string,
     span: string,
     timeMs: number,
-    tookMs: number,
+    durationMs: number,
     failed: boolean,
     culprit: boolean,
   ): void {
     const order = Math.floor(Math.random() * 90_000) + 10_000;
     const lines: Readonly<Record<Service, string>> = {
-      frontend: `${step.name} ${failed ? 502 : 200} in ${tookMs.toFixed(1)} ms`,
-      catalog: `listed ${Math.floor(Math.random() * 50)} products in ${tookMs.toFixed(1)} ms`,
+      frontend: `${step.name} ${failed ? 502 : 200} in ${durationMs.toFixed(1)} ms`,
+      catalog: `listed ${Math.floor(Math.random() * 50)} products in ${durationMs.toFixed(1)} ms`,
       cart: `cart of visitor ${order} updated`,
       checkout: failed
         ? `order ${order} failed: payment was not accepted`
         : `order ${order} accepted, total ${(Math.random() * 200).toFixed(2)} EUR`,
       payments: culprit
         ? `charge for order ${order} declined: card issuer answered 05: do not honour`
-        : `${step.says === undefined ? '' : `${step.says}: `}charged order ${order} in ${tookMs.toFixed(1)} ms`,
+        : `${step.logMessage === undefined ? '' : `${step.logMessage}: `}charged order ${order} in ${durationMs.toFixed(1)} ms`,
       shipping: `shipment for order ${order} scheduled with carrier ${pick(['DHL', 'UPS', 'La Poste'])}`,
       email: `confirmation of order ${order} sent`,
     };
     if (step.kind === 3) return;
-    const isWarning = failed || step.says !== undefined;
+    const isWarning = failed || step.logMessage !== undefined;
     this.#out.logs.add(pod, {
       timeUnixNano: nanoseconds(timeMs),
       observedTimeUnixNano: nanoseconds(timeMs),

@@ -10,8 +10,8 @@ import { placeForRun, removeDirectory, removeLeft } from './run-directory.ts';
 const driver = fileURLToPath(new URL('./driver.ts', import.meta.url));
 const driverMemory = '--max-old-space-size=256';
 /** Of the browser. A page of a shop takes a quarter. */
-export const mostMemory = 1024 * 1024 * 1024;
-const lookMs = 1000;
+export const maxMemoryBytes = 1024 * 1024 * 1024;
+const checkIntervalMs = 1000;
 /** How long a picture is waited for. */
 const pictureMs = 5000;
 /** Before what does not end by itself is killed. */
@@ -35,39 +35,39 @@ export class BrowserProcess {
   readonly #child: ChildProcess;
   /** Where its files are, once it is open: all its processes are started with it. */
   readonly directory: string;
-  readonly #most: number;
-  readonly #looking: NodeJS.Timeout;
+  readonly #maxBytes: number;
+  readonly #checkTimer: NodeJS.Timeout;
   /** Why it was ended, where that was for what it did. */
   #reason: string | undefined;
 
-  private constructor(directory: string, most: number) {
+  private constructor(directory: string, maxBytes: number) {
     this.directory = directory;
-    this.#most = most;
+    this.#maxBytes = maxBytes;
     this.#child = fork(driver, [directory], {
       ...{ execArgv: [...process.execArgv, driverMemory], serialization: 'advanced' },
       ...{ env: environmentOf(directory), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
     });
-    this.#looking = setInterval(() => this.#look(), lookMs);
+    this.#checkTimer = setInterval(() => this.#checkMemory(), checkIntervalMs);
   }
 
-  static async start(most = mostMemory): Promise<BrowserProcess> {
+  static async start(maxBytes = maxMemoryBytes): Promise<BrowserProcess> {
     await removeLeft();
-    return new BrowserProcess(placeForRun(), most);
+    return new BrowserProcess(placeForRun(), maxBytes);
   }
 
   /** Rejects where it does not start. */
   async open(opening: Opening, signal: AbortSignal): Promise<void> {
-    await this.#ask({ open: opening }, 'opened', signal);
+    await this.#request({ open: opening }, 'opened', signal);
   }
 
   /** Rejects where there is no answer: it was ended, or its time is over. */
-  async step(asked: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
-    return (await this.#ask(asked, 'stepped', signal)).stepped;
+  async step(message: ToDriver & { readonly step: object }, signal: AbortSignal): Promise<Stepped> {
+    return (await this.#request(message, 'stepped', signal)).stepped;
   }
 
   /** How the page looks without some texts; undefined where that cannot be seen. */
   async picture(hidden: readonly string[]): Promise<Uint8Array | undefined> {
-    return this.#ask({ hidden }, 'picture', AbortSignal.timeout(pictureMs)).then(
+    return this.#request({ hidden }, 'picture', AbortSignal.timeout(pictureMs)).then(
       ({ picture }) => picture,
       () => undefined,
     );
@@ -80,16 +80,16 @@ export class BrowserProcess {
       : new StepFailure(this.#reason);
   }
 
-  #look(): void {
+  #checkMemory(): void {
     const processes = processesOf(this.directory);
-    if (memoryOf(processes) <= this.#most) return;
-    this.#reason = `the page takes more than ${Math.round(this.#most / 1024 / 1024)} MB of memory`;
+    if (memoryOf(processes) <= this.#maxBytes) return;
+    this.#reason = `the page takes more than ${Math.round(this.#maxBytes / 1024 / 1024)} MB of memory`;
     this.#child.kill('SIGKILL');
     void killAll(this.directory);
   }
 
   /** Answers what is called so: that of a step which nobody waited for may come before it. */
-  async #ask<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
+  async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
     const answered = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
     const onMessage = (answer: FromDriver): void => {
       if (name in answer || 'error' in answer) answered.resolve(answer as Answer<Name>);
@@ -117,7 +117,7 @@ export class BrowserProcess {
 
   /** Resolves when nothing of it is left. */
   async end(): Promise<void> {
-    clearInterval(this.#looking);
+    clearInterval(this.#checkTimer);
     const child = this.#child;
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit');

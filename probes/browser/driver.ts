@@ -6,7 +6,7 @@ import { cut } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 import { userAgent } from '../own-headers.ts';
 import type { FromDriver, Opening, Stepped, ToDriver } from './driver-messages.ts';
-import { type Bound, passed, type Taken, takeStep, toldOf } from './page-steps.ts';
+import { type Bound, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
 import { pictureOf } from './picture.ts';
 import { killAllNow } from './processes.ts';
@@ -16,7 +16,7 @@ import { Windows } from './windows.ts';
 /** Megabytes of a page's scripts. */
 const scriptMemory = 512;
 /** What `launch` says of a browser that does not start is long. */
-const mostError = 1000;
+const maxErrorLength = 1000;
 
 const argumentsFor = ({ proxyPort }: Opening): string[] => [
   // All that it asks for goes to the proxy, which knows what may be reached: loopback and names as well.
@@ -73,28 +73,32 @@ if (directory === '') throw new Error('the directory of the run is missing');
 let opened: Opened | undefined;
 
 /** Takes a step where the window is that it is about: what waits, or looks, goes on in one that comes meanwhile. */
-const takenIn = async (windows: Windows, asked: BrowserStep, bound: Bound): Promise<Taken> => {
-  windows.begin(asked);
+const runStep = async (windows: Windows, browserStep: BrowserStep, bound: Bound): Promise<StepOutcome> => {
+  windows.begin(browserStep);
   const page = windows.current;
   try {
-    const taken = await takeStep(() => windows.current, asked, bound);
-    if (taken.outcome === 'failed' || asked.action === 'goto' || (await windows.settled(msOf(asked.within))))
-      return taken;
+    const result = await performStep(() => windows.current, browserStep, bound);
+    if (
+      result.outcome === 'failed' ||
+      browserStep.action === 'goto' ||
+      (await windows.settled(msOf(browserStep.within)))
+    )
+      return result;
     return { outcome: 'failed', message: 'the window that it opened did not come up' };
   } catch (error) {
     // A window that the step itself closed.
-    if (asked.action === 'click' && page.isClosed() && windows.current !== page) return passed;
-    return { outcome: 'failed', message: toldOf(error) };
+    if (browserStep.action === 'click' && page.isClosed() && windows.current !== page) return passed;
+    return { outcome: 'failed', message: toMessage(error) };
   }
 };
 
-const step = async ({ step: asked, bound }: ToDriver & { step: unknown }): Promise<Stepped> => {
+const step = async ({ step: browserStep, bound }: ToDriver & { step: unknown }): Promise<Stepped> => {
   if (opened === undefined) throw new Error('there is no page');
   const { windows, watch } = opened;
-  const taken = await takenIn(windows, asked, bound);
+  const result = await runStep(windows, browserStep, bound);
   const page = windows.current;
   const unreached = watch.unreached(page);
-  return { ...taken, ...(unreached !== undefined && { unreached }), page: await watch.take(page) };
+  return { ...result, ...(unreached !== undefined && { unreached }), page: await watch.snapshot(page) };
 };
 
 const answerTo = async (message: ToDriver): Promise<FromDriver> => {
@@ -105,7 +109,7 @@ const answerTo = async (message: ToDriver): Promise<FromDriver> => {
     opened = await open(message.open);
     return { opened: true };
   } catch (error) {
-    return { error: cut(toldOf(error), mostError) };
+    return { error: cut(toMessage(error), maxErrorLength) };
   }
 };
 

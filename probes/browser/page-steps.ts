@@ -11,22 +11,22 @@ import { bareHost } from '../reach.ts';
 import type { Stepped } from './driver-messages.ts';
 import { soonIn } from './page-watch.ts';
 
-export type Taken = Omit<Stepped, 'page' | 'unreached'>;
+export type StepOutcome = Omit<Stepped, 'page' | 'unreached'>;
 
 /** The hosts that each secret which a step fills in is bound to. */
 export type Bound = readonly (readonly string[])[];
 
-export const passed: Taken = { outcome: 'passed', message: '' };
-const failed = (message: string): Taken => ({ outcome: 'failed', message });
+export const passed: StepOutcome = { outcome: 'passed', message: '' };
+const failed = (message: string): StepOutcome => ({ outcome: 'failed', message });
 
 /** Between two looks at what is expected. */
-const lookAgainMs = 100;
+const checkIntervalMs = 100;
 /** Elements whose texts are read. */
-const mostElements = 100;
-const mostText = 16_384;
-const mostMessage = 1000;
+const maxElements = 100;
+const maxTextLength = 16_384;
+const maxMessageLength = 1000;
 /** One window is waited in for so long before it is looked whether another one came. */
-const lookForMs = 1000;
+const waitSliceMs = 1000;
 
 type Around = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getByTestId' | 'locator'>;
 
@@ -56,17 +56,17 @@ const locatorOf = (page: Page, { target, frame }: Framed & { readonly target: Br
 };
 
 /** Why a step could not be taken, for people. Of what was tried, the last thing that was waited for. */
-export const toldOf = (error: unknown): string => {
+export const toMessage = (error: unknown): string => {
   const { message } = error as Error;
   const [first = '', ...log] = message.replaceAll('\u001b', '').split('\n');
   const plain = first
     .replace(/^[\w.]{1,64}: /, '')
     .replace(/^Timeout (\d{1,9})ms exceeded\.?$/, 'took longer than $1 ms');
-  if (!(error instanceof errors.TimeoutError)) return cut(plain, mostMessage);
+  if (!(error instanceof errors.TimeoutError)) return cut(plain, maxMessageLength);
   const last = log
     .map((line) => line.replace(/^[\s-]*/, ''))
     .filter((line) => line !== '' && !line.startsWith('Call log'));
-  return cut([plain, ...last.slice(-1)].join(': '), mostMessage);
+  return cut([plain, ...last.slice(-1)].join(': '), maxMessageLength);
 };
 
 /** The texts that a step reads; none where nothing is there, or the page does not answer in time. */
@@ -86,7 +86,7 @@ const readIn = async (
       : found.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
-  return ((await soonIn(texts, timeout)) ?? []).slice(0, mostElements).map((text) => text.slice(0, mostText));
+  return ((await soonIn(texts, timeout)) ?? []).slice(0, maxElements).map((text) => text.slice(0, maxTextLength));
 };
 
 /** Fills in a secret in the document that was looked at alone: where another took its place, the element is gone. */
@@ -94,7 +94,7 @@ const fillBound = async (
   found: Locator,
   text: string,
   { bound, timeout }: { readonly bound: Bound; readonly timeout: number },
-): Promise<Taken> => {
+): Promise<StepOutcome> => {
   const element = await found.elementHandle({ timeout });
   const frame = await element?.ownerFrame();
   const url = frame?.url() ?? '';
@@ -108,16 +108,18 @@ const fillBound = async (
 /** Where steps are taken: another one than before where a window came, or is closed. */
 type Where = () => Page;
 
-const expected = async (where: Where, step: BrowserStep & { action: 'expect' }): Promise<Taken> => {
+const expected = async (where: Where, step: BrowserStep & { action: 'expect' }): Promise<StepOutcome> => {
   const { operator, value, level, within, read } = step;
-  const asked = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
+  const assertion = { source: 'record' as const, operator, level, ...(value !== undefined && { value }) };
   const endMs = performance.now() + msOf(within);
   for (;;) {
     const leftMs = endMs - performance.now();
-    const seen = judgeAssertions([asked], { records: await readIn(where(), step, Math.max(leftMs, lookAgainMs)) });
+    const seen = judgeAssertions([assertion], {
+      records: await readIn(where(), step, Math.max(leftMs, checkIntervalMs)),
+    });
     if (seen.outcome === 'passed') return passed;
     if (leftMs <= 0) return { outcome: seen.outcome, message: (seen.messages[0] ?? '').replace(/^record/, read) };
-    await pause(Math.min(lookAgainMs, leftMs));
+    await pause(Math.min(checkIntervalMs, leftMs));
   }
 };
 
@@ -131,8 +133,8 @@ const waited = async (
   for (;;) {
     const page = where();
     try {
-      const leftMs = Math.max(endMs - performance.now(), lookAgainMs);
-      return await locatorOf(page, of).waitFor({ state, timeout: Math.min(leftMs, lookForMs) });
+      const leftMs = Math.max(endMs - performance.now(), checkIntervalMs);
+      return await locatorOf(page, of).waitFor({ state, timeout: Math.min(leftMs, waitSliceMs) });
     } catch (error) {
       const isOver = performance.now() >= endMs && page === where();
       if (isOver || !(error instanceof errors.TimeoutError || page.isClosed())) throw error;
@@ -140,7 +142,7 @@ const waited = async (
   }
 };
 
-const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }): Promise<Taken> => {
+const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }): Promise<StepOutcome> => {
   const timeout = msOf(step.within);
   if (step.target !== null && step.read !== 'count')
     await waited(where, { ...step, target: step.target }, { state: 'attached', timeout });
@@ -154,7 +156,7 @@ const extracted = async (where: Where, step: BrowserStep & { action: 'extract' }
 };
 
 /** Takes one step; rejects with what Playwright says where it cannot be taken. */
-export const takeStep = async (where: Where, step: BrowserStep, bound: Bound): Promise<Taken> => {
+export const performStep = async (where: Where, step: BrowserStep, bound: Bound): Promise<StepOutcome> => {
   const page = where();
   // The attempt's own time ends what hangs.
   if (step.action === 'goto') {

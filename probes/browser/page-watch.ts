@@ -3,16 +3,16 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 import { z } from 'zod';
 import { type SteppedPage, webVitals } from '../../schemas/synthetic-runs.ts';
 
-type Asked = SteppedPage['requests'][number];
+type PageRequest = SteppedPage['requests'][number];
 
 /** Of all steps together. */
-const mostRequests = 100;
+const maxRequests = 100;
 /** Of a step. */
-const mostErrors = 20;
+const maxErrors = 20;
 /** Nothing is told that is longer, whatever the page makes up. */
-const mostText = 8192;
+const maxTextLength = 8192;
 /** What a page that does not answer is waited for. */
-const lookMs = 1000;
+const timeoutMs = 1000;
 
 const Vitals = z.partialRecord(z.enum(webVitals), z.number().min(0)).catch({});
 
@@ -44,12 +44,12 @@ const vitalsInPage = `(() => {
 })()`;
 
 /** Undefined where the page does not answer. */
-export const soonIn = async <Value>(asked: Promise<Value>, ms = lookMs): Promise<Value | undefined> => {
+export const soonIn = async <Value>(promise: Promise<Value>, ms = timeoutMs): Promise<Value | undefined> => {
   let late: NodeJS.Timeout | undefined;
   const never = new Promise<undefined>((end) => {
     late = setTimeout(() => end(undefined), ms);
   });
-  return Promise.race([asked.catch(() => undefined), never]).finally(() => clearTimeout(late));
+  return Promise.race([promise.catch(() => undefined), never]).finally(() => clearTimeout(late));
 };
 
 /** What Chromium shows in the place of a page. */
@@ -68,14 +68,14 @@ const ledBy = (request: Request): Page | 'to come' | undefined => {
 
 /** Of all windows of a run. */
 export class PageWatch {
-  readonly #known = new Map<Request, { -readonly [Name in keyof Asked]: Asked[Name] }>();
+  readonly #known = new Map<Request, { -readonly [Name in keyof PageRequest]: PageRequest[Name] }>();
   readonly #sizes = new Set<Promise<void>>();
   /** Where pages should have gone, while they have not. */
   readonly #unreached = new WeakMap<Page, string>();
   /** Where the last window should have gone that failed before it came. */
   #unopened: string | undefined;
-  #kept = 0;
-  #requests: Asked[] = [];
+  #requestCount = 0;
+  #requests: PageRequest[] = [];
   #leftOut = 0;
   #errors: string[] = [];
   #sinceMs = Date.now();
@@ -83,8 +83,8 @@ export class PageWatch {
   constructor(context: BrowserContext) {
     context.on('request', (request) => this.#begin(request));
     context.on('response', (response) => {
-      const asked = this.#known.get(response.request());
-      if (asked !== undefined) asked.status = response.status();
+      const entry = this.#known.get(response.request());
+      if (entry !== undefined) entry.status = response.status();
     });
     context.on('requestfinished', (request) => this.#end(request));
     context.on('requestfailed', (request) => this.#end(request, request.failure()?.errorText ?? 'failed'));
@@ -103,39 +103,39 @@ export class PageWatch {
   }
 
   #complain(text: string): void {
-    if (this.#errors.length < mostErrors) this.#errors.push(text.slice(0, mostText));
+    if (this.#errors.length < maxErrors) this.#errors.push(text.slice(0, maxTextLength));
   }
 
   #begin(request: Request): void {
-    if (this.#kept >= mostRequests) {
+    if (this.#requestCount >= maxRequests) {
       this.#leftOut++;
       return;
     }
-    this.#kept++;
-    const asked = {
-      ...{ method: request.method().slice(0, 32), url: request.url().slice(0, mostText) },
+    this.#requestCount++;
+    const entry = {
+      ...{ method: request.method().slice(0, 32), url: request.url().slice(0, maxTextLength) },
       ...{ type: request.resourceType(), status: null, startMs: Date.now() - this.#sinceMs },
       ...{ durationMs: null, bytes: null },
     };
-    this.#known.set(request, asked);
-    this.#requests.push(asked);
+    this.#known.set(request, entry);
+    this.#requests.push(entry);
   }
 
   #end(request: Request, failure?: string): void {
     const page = failure === undefined ? undefined : ledBy(request);
     if (page === 'to come') this.#unopened = request.url();
     else if (page !== undefined) this.#unreached.set(page, request.url());
-    const asked = this.#known.get(request);
-    if (asked === undefined) return;
+    const entry = this.#known.get(request);
+    if (entry === undefined) return;
     this.#known.delete(request);
-    asked.durationMs = Math.max(0, Date.now() - this.#sinceMs - asked.startMs);
+    entry.durationMs = Math.max(0, Date.now() - this.#sinceMs - entry.startMs);
     if (failure !== undefined) {
-      asked.failure = failure.slice(0, 256);
+      entry.failure = failure.slice(0, 256);
       return;
     }
     const size = request.sizes().then(
       ({ responseBodySize }) => {
-        asked.bytes = Math.max(0, responseBodySize);
+        entry.bytes = Math.max(0, responseBodySize);
       },
       () => undefined,
     );
@@ -144,14 +144,14 @@ export class PageWatch {
   }
 
   /** What there was since the step before ended, and how a page is now. */
-  async take(page: Page): Promise<SteppedPage> {
+  async snapshot(page: Page): Promise<SteppedPage> {
     const vitals = Vitals.parse((await soonIn(page.evaluate(vitalsInPage))) ?? {});
     await soonIn(Promise.all(this.#sizes));
-    const requests = this.#requests.map((asked) => ({ ...asked }));
-    const taken = { url: page.url().slice(0, mostText), vitals, requests };
-    const told = { ...taken, leftOut: this.#leftOut, errors: this.#errors };
+    const requests = this.#requests.map((entry) => ({ ...entry }));
+    const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
+    const steppedPage = { ...basics, leftOut: this.#leftOut, errors: this.#errors };
     [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
     this.#known.clear();
-    return told;
+    return steppedPage;
   }
 }

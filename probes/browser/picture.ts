@@ -1,15 +1,15 @@
 /** How a page looks, with what must not be seen covered. */
 import type { Frame, Locator, Page } from 'playwright-core';
-import { mostPictureBytes } from '../../schemas/synthetic-work.ts';
+import { maxPictureBytes } from '../../schemas/synthetic-work.ts';
 
 /** Of all tries together. */
-const mostMs = 4000;
+const maxMs = 4000;
 /** One that is larger is tried again. */
 const qualities = [60, 30, 10] as const;
 
 const passwords = 'css=input[type=password]';
 /** What has a text or a picture of scripts in it that is not in the document, and fields. */
-const unread =
+const opaqueElements =
   'css=input, textarea, select, [contenteditable], canvas, video, object, embed, img[src^="data:"], img[src^="blob:"]';
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -20,15 +20,15 @@ const patternOf = (hidden: readonly string[]): RegExp =>
 
 /** Texts are looked for apart from the page's own scripts, which learn of none. */
 const coveredIn = (frame: Frame, pattern: RegExp | undefined): readonly Locator[] =>
-  pattern === undefined ? [frame.locator(passwords)] : [frame.locator(unread), frame.getByText(pattern)];
+  pattern === undefined ? [frame.locator(passwords)] : [frame.locator(opaqueElements), frame.getByText(pattern)];
 
 /**
- * A JPEG of what is in the window, `mostPictureBytes` at most; undefined where the page does not hold still, or is too large.
+ * A JPEG of what is in the window, `maxPictureBytes` at most; undefined where the page does not hold still, or is too large.
  * Elements with one of the texts are covered, and where there are such texts, what cannot be read for them as well.
  */
 export const pictureOf = async (page: Page, hidden: readonly string[]): Promise<Uint8Array | undefined> => {
   const pattern = hidden.length === 0 ? undefined : patternOf(hidden);
-  const endMs = performance.now() + mostMs;
+  const endMs = performance.now() + maxMs;
   for (const quality of qualities) {
     const timeout = endMs - performance.now();
     if (timeout <= 0) return undefined;
@@ -37,7 +37,7 @@ export const pictureOf = async (page: Page, hidden: readonly string[]): Promise<
       .screenshot({ type: 'jpeg', quality, scale: 'css', mask, maskColor: '#555', timeout })
       .catch(() => undefined);
     if (bytes === undefined) return undefined;
-    if (bytes.length <= mostPictureBytes) return bytes;
+    if (bytes.length <= maxPictureBytes) return bytes;
   }
   return undefined;
 };

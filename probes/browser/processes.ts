@@ -46,8 +46,8 @@ export const memoryOf = (processes: readonly number[]): number =>
   }, 0);
 
 /** Between two looks, and how often it is looked: what was killed takes a moment to be gone. */
-const lookMs = 20;
-const mostLooks = 250;
+const checkIntervalMs = 20;
+const maxChecks = 250;
 
 /** False where none is left. */
 const kill = (directory: string): boolean => {
@@ -64,11 +64,11 @@ const kill = (directory: string): boolean => {
 
 /** Ends them, and those that they start meanwhile. Resolves when none is left. */
 export const killAll = async (directory: string): Promise<void> => {
-  for (let look = 0; look < mostLooks && kill(directory); look++) await pause(lookMs);
+  for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) await pause(checkIntervalMs);
 };
 
 /** The same in a process that exits, where nothing can be waited for. */
 export const killAllNow = (directory: string): void => {
   const never = new Int32Array(new SharedArrayBuffer(4));
-  for (let look = 0; look < mostLooks && kill(directory); look++) Atomics.wait(never, 0, 0, lookMs);
+  for (let attempt = 0; attempt < maxChecks && kill(directory); attempt++) Atomics.wait(never, 0, 0, checkIntervalMs);
 };

@@ -4,8 +4,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
 
 /** At once, with the first. */
-const mostWindows = 5;
-const lookMs = 20;
+const maxWindows = 5;
+const pollMs = 20;
 
 /** What a person does to open one. */
 const opening: ReadonlySet<BrowserStep['action']> = new Set(['click', 'choose', 'press']);
@@ -18,7 +18,7 @@ export class Windows {
   /** In the order in which they were opened. */
   readonly #pages: Page[] = [];
   readonly #onPage: (page: Page) => Promise<void>;
-  #isWanted = true;
+  #isActive = true;
 
   private constructor(onPage: (page: Page) => Promise<void>) {
     this.#onPage = onPage;
@@ -32,15 +32,15 @@ export class Windows {
   ): Promise<Windows> {
     const windows = new Windows(onPage);
     const first = await context.newPage();
-    await windows.#take(first);
-    windows.#isWanted = false;
+    await windows.#addPage(first);
+    windows.#isActive = false;
     const own = (await (await context.newCDPSession(first)).send('Target.getTargetInfo')).targetInfo.browserContextId;
     const session = await browser.newBrowserCDPSession();
     session.on('Target.targetCreated', ({ targetInfo: { type, targetId, browserContextId } }) => {
       if (type === 'page' && browserContextId === own) windows.#targets.add(targetId);
     });
     session.on('Target.targetDestroyed', ({ targetId }) => void windows.#targets.delete(targetId));
-    context.on('page', (page) => void windows.#take(page));
+    context.on('page', (page) => void windows.#addPage(page));
     await session.send('Target.setDiscoverTargets', { discover: true });
     return windows;
   }
@@ -52,8 +52,8 @@ export class Windows {
     return last;
   }
 
-  async #take(page: Page): Promise<void> {
-    if (!this.#isWanted || this.#pages.length >= mostWindows) return void page.close().catch(() => undefined);
+  async #addPage(page: Page): Promise<void> {
+    if (!this.#isActive || this.#pages.length >= maxWindows) return void page.close().catch(() => undefined);
     page.once('close', () => {
       const at = this.#pages.indexOf(page);
       if (at >= 0) this.#pages.splice(at, 1);
@@ -65,8 +65,8 @@ export class Windows {
 
   /** Told what step begins: it says whether windows that come are its own. */
   begin({ action }: BrowserStep): void {
-    if (opening.has(action)) this.#isWanted = true;
-    else if (leading.has(action)) this.#isWanted = false;
+    if (opening.has(action)) this.#isActive = true;
+    else if (leading.has(action)) this.#isActive = false;
   }
 
   /** Resolves when each window that was opened has its page, or is closed; to false where that takes longer. */
@@ -74,7 +74,7 @@ export class Windows {
     const endMs = performance.now() + withinMs;
     while (this.#targets.size > this.#pages.length) {
       if (performance.now() > endMs) return false;
-      await pause(lookMs);
+      await pause(pollMs);
     }
     return true;
   }

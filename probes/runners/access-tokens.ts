@@ -1,7 +1,7 @@
 /** Access tokens for the credentials of a client (RFC 6749, 4.4): asked for once in an attempt, as a step of their own. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
-import { askOnce, hostOf, keptOf, urlOf } from '../http-hop.ts';
+import { hostOf, sendOnce, toBodyExcerpt, urlOf } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
@@ -61,19 +61,19 @@ export class AccessTokens {
     const known = this.#got.get(key);
     if (known !== undefined) return { token: known, results: [] };
     const clock = new PhaseClock('lookup');
-    const told = { name: 'access token' };
+    const base = { name: 'access token' };
     try {
-      const { token, ...answered } = await this.#ask(client, { texts, clock });
+      const { token, ...answered } = await this.#request(client, { texts, clock });
       if (token !== undefined) this.#got.set(key, token);
-      return { token, results: [{ ...told, phases: clock.phases(), ...answered }] };
+      return { token, results: [{ ...base, phases: clock.phases(), ...answered }] };
     } catch (error) {
       const { signal } = this.#attempt;
       const { message, outcome } = failureOf(error, { host: client.tokenUrl, phase: clock.current, signal });
-      return { token: undefined, results: [{ ...told, outcome, phases: clock.phases(), message }] };
+      return { token: undefined, results: [{ ...base, outcome, phases: clock.phases(), message }] };
     }
   }
 
-  async #ask(
+  async #request(
     client: ClientCredentials,
     { texts, clock }: { readonly texts: readonly string[]; readonly clock: PhaseClock },
   ): Promise<Pick<StepResult, 'outcome' | 'message' | 'status' | 'body'> & { readonly token?: string }> {
@@ -91,15 +91,15 @@ export class AccessTokens {
       verifyCertificate: true,
       clientCertificate: null,
     };
-    const { status, body } = await askOnce(hop, { ...attempt, clock });
+    const { status, body } = await sendOnce(hop, { ...attempt, clock });
     const { access_token: token, token_type: type = 'bearer', error, error_description: more } = answerIn(body);
     const isBearer = String(type).toLowerCase() === 'bearer';
     if (status === 200 && typeof token === 'string' && token !== '' && isBearer) {
       attempt.hide(token);
       return { outcome: 'passed', message: '', status, token };
     }
-    const why = [error, more].filter((part) => typeof part === 'string').join(', ');
-    const message = `${url.host} gave no access token${why === '' ? '' : `: ${why}`} (status ${status})`;
-    return { outcome: 'failed', message, status, body: keptOf(body) };
+    const reason = [error, more].filter((part) => typeof part === 'string').join(', ');
+    const message = `${url.host} gave no access token${reason === '' ? '' : `: ${reason}`} (status ${status})`;
+    return { outcome: 'failed', message, status, body: toBodyExcerpt(body) };
   }
 }

@@ -4,9 +4,9 @@ import type { browser } from '../../subjects/synthetics/types/browser.ts';
 import type { BrowserStep, BrowserTarget } from '../../subjects/synthetics/types/browser-steps.ts';
 import { BrowserProcess } from '../browser/browser-process.ts';
 import type { Stepped } from '../browser/driver-messages.ts';
-import { FencedProxy, mostMoved } from '../browser/fenced-proxy.ts';
-import { Places } from '../browser/places.ts';
+import { FencedProxy, maxTransferBytes } from '../browser/egress-proxy.ts';
 import { chromiumProgram } from '../browser/program.ts';
+import { Places } from '../browser/slots.ts';
 import { failureOf } from '../failure.ts';
 import { hostOf, urlOf } from '../http-hop.ts';
 import { ownHeadersOf } from '../own-headers.ts';
@@ -60,9 +60,12 @@ interface Run {
 const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<Run, 'proxy'> & { phases: object }) => {
   const { status, message, unreached } = stepped;
   if (stepped.outcome === 'failed' && proxy.isFull)
-    return { outcome: 'failed' as const, message: `the page gets and sends more than ${mostMoved / 1024 / 1024} MB` };
-  const why = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
-  if (why !== undefined) return { outcome: why.outcome, message: why.message };
+    return {
+      outcome: 'failed' as const,
+      message: `the page gets and sends more than ${maxTransferBytes / 1024 / 1024} MB`,
+    };
+  const failure = stepped.outcome === 'failed' && unreached !== undefined ? proxy.failureOf(unreached) : undefined;
+  if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };
   if (step.action !== 'goto' || stepped.outcome !== 'passed') return { outcome: stepped.outcome, message };
   const seen = { durationMs: sumOf(phases as StepResult['phases']), vitals: stepped.page.vitals };
   const { outcome, messages } = judged(step.assertions, { ...seen, ...(status !== undefined && { status }) });
@@ -71,7 +74,7 @@ const outcomeOf = (step: BrowserStep, stepped: Stepped, { phases, proxy }: Pick<
 
 const runStep = async (written: BrowserStep, { attempt, proxy, process, values }: Run): Promise<StepResult> => {
   const clock = new PhaseClock('wait');
-  const told = { name: nameOf(written) };
+  const base = { name: nameOf(written) };
   try {
     const step = renderedIn(written, { variables: attempt.variables, values, nowMs: Date.now() });
     const bound = boundIn(written, step, attempt);
@@ -80,13 +83,13 @@ const runStep = async (written: BrowserStep, { attempt, proxy, process, values }
     if (step.action === 'extract' && stepped.value !== undefined) values[step.as] = stepped.value;
     const { page, status } = stepped;
     return {
-      ...{ ...told, ...outcomeOf(step, stepped, { phases, proxy }), phases, page },
+      ...{ ...base, ...outcomeOf(step, stepped, { phases, proxy }), phases, page },
       ...(status !== undefined && { status }),
     };
   } catch (error) {
     const host = written.action === 'goto' ? 'the page' : 'it';
     const { message, outcome } = failureOf(error, { host, phase: written.action, signal: attempt.signal });
-    return { ...told, outcome, phases: clock.phases(), message };
+    return { ...base, outcome, phases: clock.phases(), message };
   }
 };
 

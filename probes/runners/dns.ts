@@ -55,13 +55,13 @@ const nobodysBusiness = (name: string): StepFailure =>
 export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
   'lookup',
   ({ server }) => server,
-  async ({ name, record, server: written, port, assertions }, { fence, signal }) => {
+  async ({ name, record, server: written, port, assertions }, { egressPolicy, signal }) => {
     const resolver = new Resolver({ timeout: 2000, tries: 3 });
     const server = written === null ? undefined : bareHost(written);
     if (server !== undefined) resolver.setServers([isIPv6(server) ? `[${server}]:${port}` : `${server}:${port}`]);
     // The location's own name servers know names of its network, which are nobody's business.
-    const mayTell = (address: string): boolean => server !== undefined || fence.mayReach(address);
-    if (!pointedTo(name).every(mayTell)) throw nobodysBusiness(name);
+    const mayReveal = (address: string): boolean => server !== undefined || egressPolicy.mayReach(address);
+    if (!pointedTo(name).every(mayReveal)) throw nobodysBusiness(name);
     const stop = (): void => resolver.cancel();
     signal.addEventListener('abort', stop, { once: true });
     let records: string[] = [];
@@ -69,14 +69,14 @@ export const runDns = oneStep<z.output<(typeof dns)['settings']>>(
     try {
       records = await recordsOf(resolver, name, record);
     } catch (error) {
-      const told = codes[(error as NodeJS.ErrnoException).code ?? ''];
-      if (told === undefined) throw error;
-      code = told;
+      const resultCode = codes[(error as NodeJS.ErrnoException).code ?? ''];
+      if (resultCode === undefined) throw error;
+      code = resultCode;
     } finally {
       signal.removeEventListener('abort', stop);
     }
     const isAddress = record === 'A' || record === 'AAAA';
-    if (isAddress && !records.every(mayTell)) throw nobodysBusiness(name);
+    if (isAddress && !records.every(mayReveal)) throw nobodysBusiness(name);
     const isMissing = assertions.length === 0 && records.length === 0;
     return { seen: { records, code }, ...(isMissing && { message: `${name} has no record ${record} (${code})` }) };
   },

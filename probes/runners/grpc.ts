@@ -17,7 +17,7 @@ const method = '/grpc.health.v1.Health/Check';
 /** `HealthCheckResponse.ServingStatus`. */
 const servingStatuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 /** Bytes of an answer that are read: two would do. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 /** `HealthCheckRequest` { service: 1 }. */
 const questionOf = (service: string): Buffer => {
@@ -90,8 +90,8 @@ class Watched extends ChannelCredentials {
     clock.enter('tls');
     return new Promise((ended, failed) => {
       const named = isIP(servername) === 0 ? { servername } : { host: servername };
-      const told = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...named };
-      const secure = connect(told, () => {
+      const options = { socket, ALPNProtocols: ['h2'], rejectUnauthorized: verifyCertificate, ...named };
+      const secure = connect(options, () => {
         this.certificate = certificateOf(secure, host);
         ended(secure);
       });
@@ -132,7 +132,7 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
         'grpc.primary_user_agent': userAgent,
         // A connection of its own, straight to the address, tried once.
         ...{ 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_http_proxy': 0, 'grpc.enable_retries': 0 },
-        ...{ 'grpc.service_config_disable_resolution': 1, 'grpc.max_receive_message_length': mostBytes },
+        ...{ 'grpc.service_config_disable_resolution': 1, 'grpc.max_receive_message_length': maxBytes },
       },
     );
     const sent = new Metadata();
@@ -158,9 +158,12 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
       });
       const { certificate } = credentials;
       const seen = { code, ...(certificate !== undefined && { certificate }) };
-      const isAsked = assertions.some(({ source }) => source === 'code');
+      const hasCodeAssertion = assertions.some(({ source }) => source === 'code');
       const whose = service === '' ? host : `${service} of ${host}`;
-      return { seen, ...(!isAsked && code !== 'SERVING' && { message: `${whose} is ${code}, expected: SERVING` }) };
+      return {
+        seen,
+        ...(!hasCodeAssertion && code !== 'SERVING' && { message: `${whose} is ${code}, expected: SERVING` }),
+      };
     } finally {
       if (stop !== undefined) signal.removeEventListener('abort', stop);
       client.close();

@@ -4,9 +4,9 @@ import { type Assertion, judgeAssertions, type Observation } from '../../subject
 import { cut } from '../../subjects/synthetics/cut.ts';
 import { readJsonPath } from '../../subjects/synthetics/json-path.ts';
 import { rendered, renderedIn, textsIn } from '../../subjects/synthetics/templates.ts';
-import { apart, type HttpStep, type http } from '../../subjects/synthetics/types/http.ts';
+import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
 import { failureOf } from '../failure.ts';
-import { askOnce, type HopAnswer, hostOf, keptOf, urlOf } from '../http-hop.ts';
+import { type HopAnswer, hostOf, sendOnce, toBodyExcerpt, urlOf } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { PhaseClock, sumOf } from '../phases.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
@@ -15,7 +15,7 @@ import { AccessTokens } from './access-tokens.ts';
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** What a step extracts is no longer than this. */
-const mostExtracted = 16_384;
+const maxExtractedLength = 16_384;
 
 /** A step as it is sent: an access token was got before. */
 type SentStep = Omit<HttpStep, 'authentication'> & {
@@ -75,7 +75,7 @@ const follow = async (
   if (!mayCarry(hostOf(request.url))) throw new StepFailure(`a secret of it is not bound to ${request.url.host}`);
   for (let followed = 0; ; followed++) {
     const hop = { ...request, headers: { ...request.headers, ...own }, verifyCertificate: step.verifyCertificate };
-    const answer = await askOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
+    const answer = await sendOnce(hop, { ...attempt, clock }).catch((error: unknown) => {
       throw failureOf(error, { host: request.url.host, phase: clock.current, signal: attempt.signal });
     });
     if (step.redirects === 0 || !redirects.has(answer.status) || answer.headers['location'] === undefined)
@@ -104,11 +104,14 @@ const extracted = ({ source, path }: HttpStep['extract'][number], seen: Observat
   return matcher.group(matcher.groupCount() > 0 ? 1 : 0) ?? undefined;
 };
 
-const usual: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
+const defaultAssertion: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
 
 /** Without an assertion of the status, it must be below 400. */
 export const judged = (assertions: readonly Assertion[], seen: Observation) =>
-  judgeAssertions(assertions.some(({ source }) => source === 'status') ? assertions : [usual, ...assertions], seen);
+  judgeAssertions(
+    assertions.some(({ source }) => source === 'status') ? assertions : [defaultAssertion, ...assertions],
+    seen,
+  );
 
 /** Runs a step whose texts are rendered. `texts` are those that go to its address, as they are written. */
 const runSent = async (
@@ -116,7 +119,7 @@ const runSent = async (
   { texts, values, attempt }: { readonly texts: readonly string[]; values: Record<string, string>; attempt: Attempt },
 ): Promise<StepResult> => {
   const clock = new PhaseClock('lookup');
-  const told = { name: step.name };
+  const base = { name: step.name };
   try {
     const { answer, followed } = await follow(step, {
       attempt,
@@ -134,21 +137,21 @@ const runSent = async (
     for (const each of step.extract) {
       const value = extracted(each, seen);
       if (value === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: there is no ${each.as}`);
-      values[each.as] = value.slice(0, mostExtracted);
+      values[each.as] = value.slice(0, maxExtractedLength);
     }
     const at = { variables: attempt.variables, values, nowMs: Date.now() };
-    const asked = step.assertions.map((one) =>
+    const renderedAssertions = step.assertions.map((one) =>
       typeof one.value === 'string' ? { ...one, value: rendered(one.value, at) } : one,
     );
-    const { outcome, messages } = judged(asked, seen);
-    const kept = {
-      ...(outcome === 'failed' && { body: keptOf(body) }),
+    const { outcome, messages } = judged(renderedAssertions, seen);
+    const evidence = {
+      ...(outcome === 'failed' && { body: toBodyExcerpt(body) }),
       ...(certificate !== undefined && { certificate }),
     };
-    return { ...told, outcome, phases, message: messages.join('; '), status: plain.status, ...kept };
+    return { ...base, outcome, phases, message: messages.join('; '), status: plain.status, ...evidence };
   } catch (error) {
     const { message, outcome } = failureOf(error, { host: 'it', phase: clock.current, signal: attempt.signal });
-    return { ...told, outcome, phases: clock.phases(), message };
+    return { ...base, outcome, phases: clock.phases(), message };
   }
 };
 
@@ -166,7 +169,7 @@ const runStep = async (
   }: { readonly values: Record<string, string>; readonly attempt: Attempt; readonly tokens: AccessTokens },
 ): Promise<readonly StepResult[]> => {
   const { assertions, extract, ...sent } = written;
-  const { own, client } = apart(sent);
+  const { own, client } = splitCredentials(sent);
   try {
     const { authentication, ...step } = {
       ...renderedIn(sent, { variables: attempt.variables, values, nowMs: Date.now() }),

@@ -5,48 +5,48 @@ import { StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
 /** Characters that are read of what `ping` says. */
-const mostText = 16_384;
+const maxOutputLength = 16_384;
 /** Between packets; without root less is refused. */
 const intervalSeconds = '0.2';
 /** How long an answer to the last packet is waited for. The timeout of the attempt ends it before. */
 const waitSeconds = '2';
 
-interface Said {
+interface PingOutput {
   readonly exitCode: number | null;
   readonly out: string;
   readonly error: string;
 }
 
 /** Runs `ping` with arguments and without a shell. `env` has it speak English. */
-const ping = async (args: readonly string[], signal: AbortSignal): Promise<Said> => {
+const ping = async (args: readonly string[], signal: AbortSignal): Promise<PingOutput> => {
   const child = spawn('env', ['LC_ALL=C', 'ping', ...args], {
     ...{ stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' },
   });
-  const said = { out: '', error: '' };
+  const output = { out: '', error: '' };
   child.stdout.on('data', (chunk) => {
-    said.out = (said.out + String(chunk)).slice(0, mostText);
+    output.out = (output.out + String(chunk)).slice(0, maxOutputLength);
   });
   child.stderr.on('data', (chunk) => {
-    said.error = (said.error + String(chunk)).slice(0, mostText);
+    output.error = (output.error + String(chunk)).slice(0, maxOutputLength);
   });
   return new Promise((ended, failed) => {
     child.once('error', failed);
-    child.once('close', (exitCode) => ended({ exitCode, ...said }));
+    child.once('close', (exitCode) => ended({ exitCode, ...output }));
   });
 };
 
 /** How a command ends that is not there. */
 const missing = 127;
 
-const cannot = (why: string): StepFailure =>
-  new StepFailure(`this location cannot send echo requests: ${why}`, { outcome: 'unknown' });
+const cannot = (reason: string): StepFailure =>
+  new StepFailure(`this location cannot send echo requests: ${reason}`, { outcome: 'unknown' });
 
 /** What `ping` says of its packets: how many of a hundred were lost, and the average time of the others. */
 export const readPing = ({
   exitCode,
   out,
   error,
-}: Said): { readonly loss: number; readonly averageMs: number | undefined } => {
+}: PingOutput): { readonly loss: number; readonly averageMs: number | undefined } => {
   const [, sent, received] = /^(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received/m.exec(out) ?? [];
   if (exitCode === missing) throw cannot('there is no `ping`');
   // 0: answered; 1: not. Anything else says that it could not be tried.
@@ -77,11 +77,11 @@ export const runIcmp = oneStep<z.output<(typeof icmp)['settings']>>(
     const args = ['-n', '-q', '-c', String(packets), '-i', intervalSeconds, '-W', waitSeconds, reached.address];
     const { loss, averageMs } = readPing(await ping(args, signal));
     const phases = clock.phases();
-    const isAsked = assertions.some(({ source }) => source === 'loss');
+    const hasLossAssertion = assertions.some(({ source }) => source === 'loss');
     return {
       seen: { loss },
       ...(averageMs !== undefined && { phases: { ...phases, wait: averageMs } }),
-      ...(!isAsked && loss === 100 && { message: `${host} answered none of ${packets} echo requests` }),
+      ...(!hasLossAssertion && loss === 100 && { message: `${host} answered none of ${packets} echo requests` }),
     };
   },
 );

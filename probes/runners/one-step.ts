@@ -9,7 +9,7 @@ import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 type Settings = object & { readonly assertions: readonly Assertion[] };
 
 /** What a step saw, without times; `message` says what failed although there was an answer. */
-export interface Look {
+export interface StepObservation {
   readonly seen: Observation;
   /** Where something measured them better than the clock. */
   readonly phases?: Phases;
@@ -21,10 +21,10 @@ export const oneStep =
   <Given extends Settings>(
     first: string,
     host: (settings: Given) => string | null,
-    look: (
+    observe: (
       settings: Given,
       context: Attempt & { readonly clock: PhaseClock; readonly reached: Reached },
-    ) => Promise<Look>,
+    ) => Promise<StepObservation>,
   ) =>
   async (written: Given, attempt: Attempt): Promise<readonly StepResult[]> => {
     const clock = new PhaseClock(first);
@@ -37,16 +37,21 @@ export const oneStep =
       const texts = textsIn(written).map(({ text }) => text);
       if (!attempt.mayCarry(texts, target ?? '')) throw new StepFailure(`a secret of it is not bound to ${where}`);
       // Where nothing is connected to, it is the location's own that is asked.
-      const none = { address: '', lookup: attempt.fence.lookup };
+      const none = { address: '', lookup: attempt.egressPolicy.lookup };
       const reached = target === null ? none : await attempt.reach(target, clock);
-      const { seen, message, phases = clock.phases() } = await look(settings, { ...attempt, clock, reached });
+      const { seen, message, phases = clock.phases() } = await observe(settings, { ...attempt, clock, reached });
       const { outcome, messages } = judgeAssertions(settings.assertions, {
         ...seen,
         phases,
         durationMs: sumOf(phases),
       });
-      const told = [...(message === undefined ? [] : [message]), ...messages].join('; ');
-      const whole = { name: '', outcome: message === undefined ? outcome : ('failed' as const), phases, message: told };
+      const fullMessage = [...(message === undefined ? [] : [message]), ...messages].join('; ');
+      const whole = {
+        name: '',
+        outcome: message === undefined ? outcome : ('failed' as const),
+        phases,
+        message: fullMessage,
+      };
       return [{ ...whole, ...(seen.certificate !== undefined && { certificate: seen.certificate }) }];
     } catch (error) {
       const { message, outcome } = failureOf(error, { host: where, phase: clock.current, signal: attempt.signal });

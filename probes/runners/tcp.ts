@@ -5,13 +5,13 @@ import type { tcp } from '../../subjects/synthetics/types/tcp.ts';
 import { oneStep } from './one-step.ts';
 
 /** Bytes that are read of what comes back. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
   'lookup',
   ({ host }) => host,
   async ({ host, port, send, assertions }, { reached, clock, signal }) => {
-    const asked = assertions.filter(({ source }) => source === 'body' || source === 'size');
+    const bodyAssertions = assertions.filter(({ source }) => source === 'body' || source === 'size');
     clock.enter('connect');
     const socket = connect({ host, port, lookup: reached.lookup });
     const stop = (): void => {
@@ -32,19 +32,19 @@ export const runTcp = oneStep<z.output<(typeof tcp)['settings']>>(
         socket.once('error', failed);
         socket.once('connect', () => {
           clock.enter('send');
-          if (asked.length === 0 && send === null) return ended(seen());
+          if (bodyAssertions.length === 0 && send === null) return ended(seen());
           const sent = (): void => {
             if (clock.current === 'send') clock.enter('wait');
-            if (asked.length === 0) ended(seen());
+            if (bodyAssertions.length === 0) ended(seen());
           };
           if (send === null) sent();
           else socket.write(send, () => sent());
         });
         socket.on('data', (chunk) => {
           if (clock.current !== 'receive') clock.enter('receive');
-          received = Buffer.concat([received, chunk]).subarray(0, mostBytes);
-          const isThere = judgeAssertions(asked, seen()).outcome === 'passed';
-          if (received.length >= mostBytes || (asked.length > 0 && isThere)) ended(seen());
+          received = Buffer.concat([received, chunk]).subarray(0, maxBytes);
+          const isThere = judgeAssertions(bodyAssertions, seen()).outcome === 'passed';
+          if (received.length >= maxBytes || (bodyAssertions.length > 0 && isThere)) ended(seen());
         });
         // What did not come is judged, too.
         socket.once('end', () => ended(seen()));

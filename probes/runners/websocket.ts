@@ -9,7 +9,7 @@ import { certificateOf } from '../certificate.ts';
 import { timed } from '../http-hop.ts';
 import { ownHeadersOf, userAgent } from '../own-headers.ts';
 import { bareHost } from '../reach.ts';
-import { mostRead, StepFailure } from '../runner.ts';
+import { maxReadBytes, StepFailure } from '../runner.ts';
 import { oneStep } from './one-step.ts';
 
 const urlOf = (text: string): URL => {
@@ -38,7 +38,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
   ({ url }) => urlOf(url).hostname,
   async ({ url: text, headers, protocols, send, verifyCertificate, assertions }, attempt) => {
     const { clock, reached, signal } = attempt;
-    const asked = assertions.filter(({ source }) => ofMessages.has(source));
+    const messageAssertions = assertions.filter(({ source }) => ofMessages.has(source));
     const url = urlOf(text);
     clock.enter('connect');
     const options = {
@@ -46,7 +46,7 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
       ...{
         lookup: reached.lookup,
         rejectUnauthorized: verifyCertificate,
-        maxPayload: mostRead,
+        maxPayload: maxReadBytes,
         perMessageDeflate: false,
       },
       finishRequest: (request: ClientRequest): void => {
@@ -79,21 +79,22 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
           handshake = handshakeOf(answer, bareHost(url.hostname));
         });
         socket.once('open', () => {
-          if (asked.length > 0) clock.enter('receive');
+          if (messageAssertions.length > 0) clock.enter('receive');
           if (send === null) {
-            if (asked.length === 0) ended(seen());
+            if (messageAssertions.length === 0) ended(seen());
             return;
           }
           socket.send(send, (error) => {
             if (error) failed(error);
-            else if (asked.length === 0) ended(seen());
+            else if (messageAssertions.length === 0) ended(seen());
           });
         });
         socket.on('message', (message) => {
           // Whole messages are buffers, unless a socket is told otherwise.
           const bytes = message as Buffer;
           latest = { body: bytes.toString('utf8'), size: bytes.length };
-          if (asked.length > 0 && judgeAssertions(asked, latest).outcome === 'passed') ended(seen());
+          if (messageAssertions.length > 0 && judgeAssertions(messageAssertions, latest).outcome === 'passed')
+            ended(seen());
         });
         // What did not come is judged, too. One that was never open has an error of its own.
         socket.once('close', () => (signal.aborted ? failed(new Error('its time is over')) : ended(seen())));

@@ -3,15 +3,15 @@
 import { z } from 'zod';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
-import { askingTexts } from '../../subjects/alerts/ask-text.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { createTextQuery } from '../../subjects/alerts/query-text.ts';
 import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
-import { type AskText, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
+import { type QueryText, withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { nextDue, sharedPhaseOf, thingKey } from '../engine/schedule-times.ts';
+import { itemKey, nextDue, sharedPhaseOf } from '../engine/schedule-times.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { momentsOf } from './alert-evaluation.ts';
 
@@ -20,20 +20,20 @@ const workMs = 10_000;
 /** Queries of one backtest at once. */
 const atOnce = 4;
 /** A document holds 4 MB. */
-const mostTransitions = 1000;
+const maxTransitions = 1000;
 
 interface Progress {
   readonly backtest: AlertBacktest;
   readonly rule: AlertRule;
   readonly tenantId: string;
   answerAt(nowMs: number): Promise<RuleAnswer>;
-  readonly askText: AskText;
+  readonly queryText: QueryText;
 }
 
 /** Due times behind what was done, as the rule would be evaluated live. */
 const dueTimes = ({ backtest, rule, tenantId }: Progress, count: number): number[] => {
   const everyMs = msOf(rule.interval);
-  const phase = sharedPhaseOf(tenantId, thingKey(tenantId, rule.id), { everyMs, ...momentsOf(rule) });
+  const phase = sharedPhaseOf(tenantId, itemKey(tenantId, rule.id), { everyMs, ...momentsOf(rule) });
   const times: number[] = [];
   for (let at = nextDue(phase, everyMs, backtest.doneMs); at <= backtest.toMs && times.length < count; at += everyMs)
     times.push(at);
@@ -50,8 +50,8 @@ const advance = async (progress: Progress): Promise<AlertBacktest> => {
   for (const [index, nowMs] of times.entries()) {
     const answer = answers[index] as RuleAnswer;
     const given = { tenantId, rule, prior: next.state as RuleState, answer, nowMs };
-    const evaluation = await withTextAnswers((queried) => evaluate({ ...given, queried }), progress.askText);
-    const room = mostTransitions - next.transitions.length;
+    const evaluation = await withTextAnswers((queried) => evaluate({ ...given, queried }), progress.queryText);
+    const room = maxTransitions - next.transitions.length;
     next = {
       ...next,
       doneMs: nowMs,
@@ -71,7 +71,7 @@ const advance = async (progress: Progress): Promise<AlertBacktest> => {
 export const alertBacktesting = defineSchedule({
   name: 'alert-backtests',
   summary: 'Runs alert rules over past time.',
-  things: alertBacktests,
+  collection: alertBacktests,
   everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
   missed: 'skip',
   state: { version: 1, schema: z.null(), empty: () => null },
@@ -90,11 +90,17 @@ export const alertBacktesting = defineSchedule({
       await stored.replace(id, { ...backtest, status: 'failed', lastError: 'the rule cannot be evaluated' }, version);
       return null;
     }
-    const answerAt = (nowMs: number): Promise<RuleAnswer> => ask(rule, reading, { nowMs, signal });
+    const answerAt = (nowMs: number): Promise<RuleAnswer> => queryRule(rule, reading, { nowMs, signal });
     const until = performance.now() + workMs;
     let next: AlertBacktest = backtest;
     while (next.status === 'running' && performance.now() < until && !signal.aborted)
-      next = await advance({ backtest: next, rule, tenantId, answerAt, askText: askingTexts(reading, { signal }) });
+      next = await advance({
+        backtest: next,
+        rule,
+        tenantId,
+        answerAt,
+        queryText: createTextQuery(reading, { signal }),
+      });
     await stored.replace(id, next, version);
     return null;
   },

@@ -7,15 +7,15 @@ import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
-import { askingTexts } from '../../subjects/alerts/ask-text.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
+import { toEvaluationRecords, toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
+import { createTextQuery } from '../../subjects/alerts/query-text.ts';
 import { alertSeries } from '../../subjects/alerts/recording/alert-series.ts';
 import { type AlertRule, readRule } from '../../subjects/alerts/rule.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { withTextAnswers } from '../../subjects/alerts/templates/queries.ts';
-import { toldEvaluation, toldEvent } from '../../subjects/alerts/told.ts';
 import { defineSchedule, type Moments, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { samplesOf } from './recorded.ts';
@@ -35,16 +35,16 @@ const ruleIn = (document: StoredAlertRule & Stored): AlertRule => {
 };
 
 /** Rules of an organization come due in moments so far apart: those of one moment are asked together. */
-export const togetherMs = 5000;
+export const batchMs = 5000;
 /**
  * Slices of objectives end with minutes and are measured soon after (`../slos/slo-measurement.ts`). Once they have landed their rules follow, in
  * few moments, since they cost little but for the statements that they share.
  */
-const ofSlos: Moments = { togetherMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
+const ofSlos: Moments = { batchMs: 10_000, within: { fromMs: 20_000, toMs: 40_000 } };
 
 /** When a rule comes due. */
 export const momentsOf = ({ condition }: AlertRule): Moments =>
-  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlos : { togetherMs };
+  condition.kind !== 'composite' && condition.query.kind === 'slo' ? ofSlos : { batchMs };
 
 /** Of a run. */
 const budgetMs = 60_000;
@@ -55,7 +55,7 @@ const switchedOff: RuleAnswer = { kind: 'over', reason: 'the rule was switched o
 const deleted: RuleAnswer = { kind: 'over', reason: 'the rule was deleted' };
 
 /** What is kept of a rule; with alerts the rule too, so that they can end after it was deleted. */
-interface Kept extends RuleState {
+interface SavedRuleState extends RuleState {
   readonly rule?: StoredAlertRule & Stored;
 }
 
@@ -66,20 +66,28 @@ const emits = {
   samples: recordedSamples,
 };
 
-type Told = Pick<Parameters<typeof toldEvaluation>[1], 'tenantId' | 'rule' | 'nowMs' | 'durationMs'> & {
-  readonly prior: Kept;
+type EvaluationContext = Pick<
+  Parameters<typeof toEvaluationRecords>[1],
+  'tenantId' | 'rule' | 'nowMs' | 'durationMs'
+> & {
+  readonly prior: SavedRuleState;
   readonly plan: Reading['plan'];
 };
 
 /** Emits what an evaluation found. */
-const tell = (emit: Run<Kept, typeof emits>['emit'], evaluation: Evaluation, told: Told): void => {
+const emitEvaluation = (
+  emit: Run<SavedRuleState, typeof emits>['emit'],
+  evaluation: Evaluation,
+  context: EvaluationContext,
+): void => {
   for (const transition of evaluation.transitions) {
     emit.transitions(transition);
-    const event = toldEvent(transition);
+    const event = toPlatformEvent(transition);
     if (event !== undefined) emit.events(event);
   }
-  for (const part of toldEvaluation(evaluation, { ...told, lateMs: Date.now() - told.nowMs })) emit.evaluations(part);
-  const { tenantId, rule, nowMs, prior, plan } = told;
+  for (const part of toEvaluationRecords(evaluation, { ...context, lateMs: Date.now() - context.nowMs }))
+    emit.evaluations(part);
+  const { tenantId, rule, nowMs, prior, plan } = context;
   if (!plan.entitlements.includes('metrics')) return;
   const before = prior.rule?.version === rule.version ? rule : prior.rule && readRule(prior.rule);
   const series = alertSeries(before && { rule: before, state: prior }, { rule, state: evaluation.state }, nowMs);
@@ -94,7 +102,7 @@ const tell = (emit: Run<Kept, typeof emits>['emit'], evaluation: Evaluation, tol
 export const alertEvaluation = defineSchedule({
   name: 'alert-evaluation',
   summary: 'Evaluates alert rules.',
-  things: alertRules,
+  collection: alertRules,
   everyMs: (document) => {
     const rule = ruleIn(document);
     // What is switched off is looked at now and then, so that its alerts end.
@@ -102,7 +110,7 @@ export const alertEvaluation = defineSchedule({
   },
   momentsOf: (document) => momentsOf(ruleIn(document)),
   missed: { makeUp: 10 },
-  state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => emptyState() },
+  state: { version: 1, schema: z.custom<SavedRuleState>(), empty: (): SavedRuleState => emptyState() },
   emits,
   // What they ask waits for its turn (`rule-answers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
@@ -115,16 +123,23 @@ export const alertEvaluation = defineSchedule({
     if (reading === undefined) return run.state;
     const started = performance.now();
     const answers = ruleAnswers(ports.columns, tenantId);
-    const asking = { nowMs: dueMs, signal, answers, withinMs: answerMs };
-    const answer = rule.enabled ? await ask(rule, reading, asking) : switchedOff;
+    const options = { nowMs: dueMs, signal, answers, withinMs: answerMs };
+    const answer = rule.enabled ? await queryRule(rule, reading, options) : switchedOff;
     if (run.mayWait && answer.kind === 'error' && answer.isAway === true) throw new UnavailableError(answer.message);
     const prior = run.state;
     const evaluation = await withTextAnswers(
       (queried) => evaluate({ tenantId, rule, prior, answer, nowMs: dueMs, queried }),
-      askingTexts(reading, { signal, answers }),
+      createTextQuery(reading, { signal, answers }),
     );
     const { plan } = reading;
-    tell(emit, evaluation, { tenantId, rule, prior, plan, nowMs: dueMs, durationMs: performance.now() - started });
+    emitEvaluation(emit, evaluation, {
+      tenantId,
+      rule,
+      prior,
+      plan,
+      nowMs: dueMs,
+      durationMs: performance.now() - started,
+    });
     return Object.keys(evaluation.state.alerts).length === 0
       ? evaluation.state
       : { ...evaluation.state, rule: document };
@@ -135,8 +150,8 @@ export const alertEvaluation = defineSchedule({
     if (rule === undefined || reading === undefined) return;
     const evaluation = await withTextAnswers(
       (queried) => evaluate({ tenantId, rule, prior, answer: deleted, nowMs, queried }),
-      askingTexts(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
+      createTextQuery(reading, { answers: ruleAnswers(ports.columns, tenantId) }),
     );
-    tell(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
+    emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
   },
 });

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { topics } from '../../schemas/topics.ts';
-import { askLimits } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
-import { askingAt } from '../../subjects/alerts/recording/ask.ts';
+import { toRecordingRecord } from '../../subjects/alerts/evaluation-record.ts';
 import {
   emptyRecording,
   endOfRecording,
@@ -13,7 +12,8 @@ import {
   type RecordingState,
 } from '../../subjects/alerts/recording/evaluate.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
-import { toldRecording } from '../../subjects/alerts/told.ts';
+import { createExpressionRun } from '../../subjects/alerts/recording/run-query.ts';
+import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { samplesOf } from './recorded.ts';
@@ -32,7 +32,7 @@ export const recording = defineSchedule({
   name: 'recording-rules',
   summary: 'Evaluates recording rules, and writes the series that they make.',
   entitlement: 'metrics',
-  things: recordingGroups,
+  collection: recordingGroups,
   // What is switched off is looked at now and then, so that its series end.
   everyMs: ({ enabled, interval }) => (enabled ? msOf(interval) : Math.min(60_000, msOf(interval))),
   missed: { makeUp: 10 },
@@ -51,16 +51,20 @@ export const recording = defineSchedule({
     }
     const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
-    const ask = askingAt(reading, {
+    const query = createExpressionRun(reading, {
       ...{ atMs: dueMs - msOf(group.delay), signal, answers: ruleAnswers(ports.columns, tenantId) },
-      ...{ sharedMs: askLimits.sharedMs, withinMs: answerMs, mayWait: run.mayWait },
+      ...{ sharedMs: queryTimeouts.sharedMs, withinMs: answerMs, mayWait: run.mayWait },
     });
-    const { state, atMs, series, rules } = await evaluateGroup(group, { prior: run.state, nowMs: dueMs, ask });
+    const { state, atMs, series, rules } = await evaluateGroup(group, {
+      prior: run.state,
+      nowMs: dueMs,
+      runExpressions: query,
+    });
     for (const part of samplesOf({ tenantId, projectId: '', atMs }, series)) emit.samples(part);
     const lateMs = Date.now() - dueMs;
     for (const [index, outcome] of rules.entries())
       emit.evaluations(
-        toldRecording({
+        toRecordingRecord({
           ...{ tenantId, ruleId: recordingRuleId(group.id, index), ruleVersion: group.version },
           ...{ nowMs: dueMs, lateMs, outcome },
         }),

@@ -4,48 +4,48 @@ import type { Answer } from '../../queries/answer.ts';
 import { freshnessOf } from '../../queries/freshness.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
-import { keptDays } from '../../queries/range.ts';
-import { LateError } from '../../runtime/within.ts';
-import { type AnomalyPoints, mostSeries } from '../../schemas/anomalies.ts';
+import { retentionDaysOf } from '../../queries/range.ts';
+import { LateError } from '../../runtime/timeout.ts';
+import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { anomalyDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { topics } from '../../schemas/topics.ts';
-import { messageOf } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
+import { messageOf } from '../../subjects/alerts/run-query.ts';
+import { type DetectorFields, readDetector, signalsWatched } from '../../subjects/anomalies/detector.ts';
 import {
-  askedOf,
   beginning,
   type Chunk,
   completeAt,
   countsOf,
+  evaluationIntervalMs,
   inParts,
-  lookEveryMs,
   nextChunk,
   notAll,
   type Progress,
   patienceMs,
   questionOf,
+  toQueryRequest,
   valuesOf,
-} from '../../subjects/anomalies/asking.ts';
-import { type DetectorFields, readDetector, signalsWatched } from '../../subjects/anomalies/detector.ts';
-import { answersInTurns } from '../alerts/rule-answers.ts';
+} from '../../subjects/anomalies/read-points.ts';
+import { openQueuedAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { BackFills } from '../slos/back-fills.ts';
 import { PointBudget } from './point-budget.ts';
 
 /** What is kept of a detector: how far it has asked, and what its messages begin with, so that it can end after it was deleted. */
-interface Kept extends Progress {
+interface SavedProgress extends Progress {
   readonly head: Head;
 }
 type Head = Pick<AnomalyPoints, 'tenantId' | 'detectorId' | 'detector' | 'question' | 'stepMs'>;
-type State = Kept | null;
+type State = SavedProgress | null;
 
 const emits = { points: topics.anomalyPoints };
 type Emit = Run<State, typeof emits>['emit'];
 
 /** Detectors ask in turns of their own, so that neither alerts nor people wait for them; one statement of an organization at once. */
-export const detectorTurns = { slots: 2, slotsPerTenant: 1 } as const;
-const detectorAnswers = answersInTurns(detectorTurns);
+export const detectorLimits = { slots: 2, slotsPerTenant: 1 } as const;
+const detectorAnswers = openQueuedAnswers(detectorLimits);
 const histories = new BackFills();
 const learning = new PointBudget();
 const watching = new PointBudget();
@@ -56,13 +56,13 @@ const hourMs = 3_600_000;
 /** A look at the last steps tells how many series there are, before history is asked for. */
 const probeSteps = 20;
 
-interface Asking {
+interface DetectorContext {
   readonly detector: DetectorFields;
   readonly head: Head;
   readonly reading: QueryReading;
   readonly dueMs: number;
   readonly signal: AbortSignal;
-  ask(query: Query, asked: ReturnType<typeof askedOf>['asked']): Promise<Answer>;
+  runQuery(query: Query, options: ReturnType<typeof toQueryRequest>['context']): Promise<Answer>;
 }
 
 const headOf = (tenantId: string, detectorId: string, detector: DetectorFields): Head => ({
@@ -75,19 +75,32 @@ const headOf = (tenantId: string, detectorId: string, detector: DetectorFields):
 });
 
 /** What every message of a look says that is not about its steps. */
-const lookOf = (head: Head, { learntFromMs, liveMs, series, upToMs }: Progress, lookMs: number) => ({
+const toHeader = (
+  head: Head,
+  { learntFromMs: trainedFromMs, liveMs, series, upToMs }: Progress,
+  checkedAtMs: number,
+) => ({
   ...head,
-  ...{ lookMs, learntFromMs, learnsUntilMs: upToMs < liveMs ? liveMs : null, seriesCount: series },
+  ...{
+    lookMs: checkedAtMs,
+    learntFromMs: trainedFromMs,
+    learnsUntilMs: upToMs < liveMs ? liveMs : null,
+    seriesCount: series,
+  },
 });
 
-const ended = (kept: Kept, lookMs: number): AnomalyPoints => ({
-  ...lookOf(kept.head, kept, lookMs),
-  ...{ fromMs: kept.upToMs, toMs: kept.upToMs, mode: 'over', part: 0, isLast: true },
+const ended = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => ({
+  ...toHeader(progress.head, progress, checkedAtMs),
+  ...{ fromMs: progress.upToMs, toMs: progress.upToMs, mode: 'over', part: 0, isLast: true },
   ...{ counts: [], gaps: [], error: '', series: [] },
 });
 
 /** Steps in which nothing at all was received of the signal: something was away, and no group is known to have had nothing. */
-const gapsIn = async ({ detector, ask }: Asking, chunk: Chunk, counts: readonly string[]): Promise<number[]> => {
+const gapsIn = async (
+  { detector, runQuery }: DetectorContext,
+  chunk: Chunk,
+  counts: readonly string[],
+): Promise<number[]> => {
   const { query, step } = detector;
   if (counts.length === 0 || chunk.mode === 'learning' || query.kind !== 'aggregate') return [];
   const all: Query = {
@@ -97,8 +110,8 @@ const gapsIn = async ({ detector, ask }: Asking, chunk: Chunk, counts: readonly 
     groupBy: [],
     limit: 1,
   };
-  const asked = askedOf({ query: all, step }, chunk);
-  const { series } = await ask(asked.query, asked.asked);
+  const request = toQueryRequest({ query: all, step }, chunk);
+  const { series } = await runQuery(request.query, request.context);
   const some = new Set(series.flatMap(({ points }) => points.flatMap(([at, value]) => (value ? [at] : []))));
   const stepMs = msOf(step);
   const starts = Array.from(
@@ -109,7 +122,7 @@ const gapsIn = async ({ detector, ask }: Asking, chunk: Chunk, counts: readonly 
 };
 
 /** Whether records of a step may still be on their way: sinks are behind its end. A tenant that sends nothing is not waited for long. */
-const isOnItsWay = async ({ detector, reading, dueMs }: Asking, { toMs, mode }: Chunk): Promise<boolean> => {
+const isOnItsWay = async ({ detector, reading, dueMs }: DetectorContext, { toMs, mode }: Chunk): Promise<boolean> => {
   const sinceMs = dueMs - toMs - msOf(detector.delay);
   if (mode !== 'now' || sinceMs > patienceMs(msOf(detector.step))) return false;
   const freshness = await freshnessOf(detector.query, reading);
@@ -117,34 +130,34 @@ const isOnItsWay = async ({ detector, reading, dueMs }: Asking, { toMs, mode }: 
 };
 
 /** Asks for some steps, and emits them; tells how many points are to be scored. */
-const tellChunk = async (
-  asking: Asking,
+const emitChunk = async (
+  context: DetectorContext,
   progress: Progress,
   chunk: Chunk,
   emit: Emit,
 ): Promise<{ readonly next: Progress; readonly points: number }> => {
-  const { detector, head, dueMs } = asking;
-  const { query, asked } = askedOf(detector, chunk);
-  const answer = await asking.ask(query, asked);
+  const { detector, head, dueMs } = context;
+  const { query, context: options } = toQueryRequest(detector, chunk);
+  const answer = await context.runQuery(query, options);
   const cut = answer.partial.find(({ code }) => code !== 'delay');
   // There are more series than was thought: fewer steps are asked at once.
-  if (cut !== undefined && progress.series < mostSeries && chunk.toMs - chunk.fromMs > head.stepMs)
-    return { next: { ...progress, series: mostSeries }, points: 0 };
+  if (cut !== undefined && progress.series < maxSeries && chunk.toMs - chunk.fromMs > head.stepMs)
+    return { next: { ...progress, series: maxSeries }, points: 0 };
   const counts = countsOf(query, answer);
-  const gaps = await gapsIn(asking, chunk, counts);
+  const gaps = await gapsIn(context, chunk, counts);
   const series = valuesOf(detector, answer, { ...chunk, counts, gaps });
   const known = chunk.mode === 'learning' ? Math.max(progress.series, series.length) : series.length;
   const next = { ...progress, upToMs: chunk.toMs, series: known };
   const error =
     cut === undefined
       ? ''
-      : answer.series.length >= mostSeries || cut.code === 'groups'
+      : answer.series.length >= maxSeries || cut.code === 'groups'
         ? `${notAll}: ${cut.message}`
         : `the query was answered in part: ${cut.message}`;
   const parts = inParts(series);
   for (const [part, own] of parts.entries())
     emit.points({
-      ...lookOf(head, next, dueMs),
+      ...toHeader(head, next, dueMs),
       ...{ fromMs: chunk.fromMs, toMs: chunk.toMs, mode: chunk.mode },
       ...{ part, isLast: part === parts.length - 1, counts, gaps, error, series: own },
     });
@@ -154,23 +167,28 @@ const tellChunk = async (
 };
 
 /** Where a detector begins that has not asked yet, or asks something else now. */
-const begun = async (asking: Asking): Promise<Progress> => {
-  const { detector, reading, dueMs } = asking;
+const begun = async (context: DetectorContext): Promise<Progress> => {
+  const { detector, reading, dueMs } = context;
   const endMs = completeAt(detector, dueMs);
-  const days = Math.min(...signalsWatched(detector).map((each) => keptDays(reading.plan, each)));
-  const keptFromMs = dueMs - days * 24 * hourMs + hourMs;
+  const days = Math.min(...signalsWatched(detector).map((each) => retentionDaysOf(reading.plan, each)));
+  const earliestMs = dueMs - days * 24 * hourMs + hourMs;
   const stepMs = msOf(detector.step);
-  const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(keptFromMs / stepMs) * stepMs);
-  const probe = askedOf(detector, { fromMs: Math.min(fromMs, endMs - stepMs), toMs: endMs });
-  const { series } = await asking.ask(probe.query, probe.asked);
-  return beginning(detector, { endMs, series: series.length, keptFromMs });
+  const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(earliestMs / stepMs) * stepMs);
+  const probe = toQueryRequest(detector, { fromMs: Math.min(fromMs, endMs - stepMs), toMs: endMs });
+  const { series } = await context.runQuery(probe.query, probe.context);
+  return beginning(detector, { endMs, series: series.length, retainedFromMs: earliestMs });
 };
 
 /** Learns history while it is the organization's turn, then asks for the steps that are complete. */
-const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress: Progress) => void): Promise<void> => {
-  const { detector, dueMs } = asking;
+const goOn = async (
+  context: DetectorContext,
+  from: Progress,
+  emit: Emit,
+  save: (progress: Progress) => void,
+): Promise<void> => {
+  const { detector, dueMs } = context;
   const [stepMs, endMs] = [msOf(detector.step), completeAt(detector, dueMs)];
-  const { tenantId } = asking.reading.columns;
+  const { tenantId } = context.reading.columns;
   let progress = from;
   const untilMs = performance.now() + historyRunMs;
   const advance = async (learns: boolean): Promise<void> => {
@@ -179,15 +197,15 @@ const goOn = async (asking: Asking, from: Progress, emit: Emit, keep: (progress:
     for (let isFirst = !learns; performance.now() < untilMs; isFirst = false) {
       const isWithin = budget.has(tenantId, dueMs);
       if (!isWithin && !isFirst) return;
-      const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { mostSteps: 1 }) });
-      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(asking, chunk))) return;
-      const { next, points } = await tellChunk(asking, progress, chunk, emit);
+      const chunk = nextChunk(progress, { stepMs, endMs, nowMs: dueMs, ...(!isWithin && { maxSteps: 1 }) });
+      if (chunk === undefined || (chunk.mode === 'learning') !== learns || (await isOnItsWay(context, chunk))) return;
+      const { next, points } = await emitChunk(context, progress, chunk, emit);
       progress = next;
-      budget.take(tenantId, dueMs, points);
-      keep(progress);
+      budget.consume(tenantId, dueMs, points);
+      save(progress);
     }
   };
-  if (progress.upToMs < progress.liveMs) await histories.inTurn(tenantId, untilMs, () => advance(true));
+  if (progress.upToMs < progress.liveMs) await histories.runQueued(tenantId, untilMs, () => advance(true));
   await advance(false);
 };
 
@@ -202,10 +220,10 @@ export const anomalyPoints = defineSchedule({
   name: 'anomaly-points',
   summary: 'Asks for the steps of the series that detectors watch.',
   entitlement: 'ai',
-  things: anomalyDetectors,
+  collection: anomalyDetectors,
   // History is learnt between the steps of long ones, and one that is switched off ends its anomalies soon.
-  everyMs: ({ step }) => lookEveryMs(msOf(step)),
-  togetherMs: 5000,
+  everyMs: ({ step }) => evaluationIntervalMs(msOf(step)),
+  batchMs: 5000,
   missed: 'skip',
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
   emits,
@@ -226,22 +244,25 @@ export const anomalyPoints = defineSchedule({
     if (reading === undefined) return state;
     const answers = detectorAnswers(ports.columns, tenantId);
     const head = headOf(tenantId, document.id, detector);
-    const asking: Asking = {
+    const context: DetectorContext = {
       ...{ detector, head, reading, dueMs, signal },
-      ask: (query, asked) =>
-        answers.ask(query, reading, asked, { signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]), dueMs }),
+      runQuery: (query, options) =>
+        answers.run(query, reading, options, {
+          signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+          dueMs,
+        }),
     };
     let progress: Progress | null = state?.question === head.question ? state : null;
     try {
-      progress ??= await begun(asking);
-      await goOn(asking, progress, emit, (next) => {
+      progress ??= await begun(context);
+      await goOn(context, progress, emit, (next) => {
         progress = next;
       });
     } catch (error) {
       signal.throwIfAborted();
       const known = progress ?? { question: head.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
       emit.points({
-        ...lookOf(head, known, dueMs),
+        ...toHeader(head, known, dueMs),
         ...{ fromMs: known.upToMs, toMs: known.upToMs, mode: 'now', part: 0, isLast: true },
         ...{ counts: [], gaps: [], error: errorOf(error), series: [] },
       });

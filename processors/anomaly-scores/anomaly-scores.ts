@@ -1,22 +1,22 @@
-import { directionOf } from '../../queries/anomalies/said.ts';
+import { directionOf } from '../../queries/anomalies/anomaly-text.ts';
 import { isLearning, knownAfterMs, type Point, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import {
   type AnomalyChange,
-  type AnomalyLook,
+  type AnomalyEvaluation,
   type AnomalyPoints,
   type AnomalyScores,
-  mostSeries,
-  mostSeriesOfAll,
+  maxSeries,
+  maxSeriesTotal,
 } from '../../schemas/anomalies.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
+import { toPlatformEvent } from '../../subjects/anomalies/anomaly-event.ts';
 import { type Change, type Episode, follow } from '../../subjects/anomalies/episodes.ts';
 import { movedBy } from '../../subjects/anomalies/feedback.ts';
-import { toldEvent } from '../../subjects/anomalies/told.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched.ts';
+import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched-detectors.ts';
 
 const dayMs = 86_400_000;
 /** A series of which nothing is told any more: its anomaly ends, and then it is forgotten. */
@@ -26,7 +26,7 @@ const forgottenMs = 14 * dayMs;
 const emits = {
   scores: topics.anomalyScores,
   changes: topics.anomalies,
-  looks: topics.anomalyLooks,
+  checks: topics.anomalyEvaluations,
   events: topics.events,
 };
 const follows = { feedback: anomalyFeedback };
@@ -40,27 +40,32 @@ export const seriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels
     Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
   ).slice(0, 16);
 
-const tellChange = (
+const emitChange = (
   points: AnomalyPoints,
   key: string,
   { name, unit, labels }: WatchedSeries,
-  { episode, change, atMs, why = '' }: { episode: Episode; change: Change; atMs: number; why?: AnomalyChange['why'] },
+  {
+    episode,
+    change,
+    atMs,
+    why: reason = '',
+  }: { episode: Episode; change: Change; atMs: number; why?: AnomalyChange['why'] },
   emit: StepContext['emit'],
 ): void => {
   const { detector, detectorId, tenantId, stepMs } = points;
-  const { beginMs, peak, score, sign, before, told } = episode;
+  const { beginMs, peak, score, sign, before, told: reportedCount } = episode;
   const changed: AnomalyChange = {
-    ...{ tenantId, projectId: detector.projectId, change, detectorId, stepMs, key, name, unit, sign, why },
+    ...{ tenantId, projectId: detector.projectId, change, detectorId, stepMs, key, name, unit, sign, why: reason },
     ...{ detectorName: detector.name, detectorLabels: detector.labels, signals: detector.signals },
     id: `${detectorId}.${key}.${beginMs.toString(36)}`,
-    number: change === 'end' ? told + 1 : told,
+    number: change === 'end' ? reportedCount + 1 : reportedCount,
     labels: { ...labels },
     direction: directionOf(sign),
     ...{ atMs, beginMs, endMs: change === 'end' ? atMs : null, score, before },
     ...{ peakMs: peak.timeMs, value: peak.value, expected: peak.expected, low: peak.low, high: peak.high },
   };
   emit.changes(changed);
-  emit.events(toldEvent(changed));
+  emit.events(toPlatformEvent(changed));
 };
 
 /** Ends the anomaly of a series, where there is one, for another reason than its points. */
@@ -68,13 +73,19 @@ const end = (
   points: AnomalyPoints,
   key: string,
   series: WatchedSeries,
-  why: AnomalyChange['why'],
+  reason: AnomalyChange['why'],
   emit: StepContext['emit'],
 ): void => {
   const { episode } = series;
   series.episode = undefined;
   if (episode === undefined || episode.told === 0) return;
-  tellChange(points, key, series, { episode, change: 'end', atMs: Math.max(series.upToMs, points.toMs), why }, emit);
+  emitChange(
+    points,
+    key,
+    series,
+    { episode, change: 'end', atMs: Math.max(series.upToMs, points.toMs), why: reason },
+    emit,
+  );
 };
 
 /** Scores points of a series, in their order, and tells what becomes of its anomaly. */
@@ -87,16 +98,16 @@ const scored = (
   { emit, follows: { feedback } }: StepContext,
 ): Scores => {
   const { mode, detector } = points;
-  const { least, factor } = movedBy(feedback.get(feedbackId(points.detectorId, key)));
+  const { minChange: min, factor } = movedBy(feedback.get(feedbackId(points.detectorId, key)));
   const falseAlarmsPerWeek = allowedPerWeek * Math.max(factor.up, factor.down, factor.other);
   const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
   series.known = state;
   const options = {
     ...{ mode, direction: detector.direction },
     least: {
-      up: Math.max(detector.leastChange, least.up),
-      down: Math.max(detector.leastChange, least.down),
-      other: Math.max(detector.leastChange, least.other),
+      up: Math.max(detector.leastChange, min.up),
+      down: Math.max(detector.leastChange, min.down),
+      other: Math.max(detector.leastChange, min.other),
     },
     allowed: {
       up: allowedPerWeek * factor.up,
@@ -111,9 +122,9 @@ const scored = (
     const before = series.episode;
     const { episode, change } = follow(before, one, value, options);
     series.episode = episode;
-    const told = change === 'end' ? before : episode;
-    if (change !== undefined && told !== undefined)
-      tellChange(points, key, series, { episode: told, change, atMs: one.timeMs }, emit);
+    const reportedEpisode = change === 'end' ? before : episode;
+    if (change !== undefined && reportedEpisode !== undefined)
+      emitChange(points, key, series, { episode: reportedEpisode, change, atMs: one.timeMs }, emit);
     rows.push([one.timeMs, value, one.expected, one.low, one.high, one.score, (episode?.told ?? 0) > 0]);
   }
   return rows;
@@ -151,8 +162,17 @@ const absent = (
   return rows;
 };
 
-const lookAt = (points: AnomalyPoints, watched: Watched): AnomalyLook => {
-  const { tenantId, detectorId, question, lookMs, stepMs, learnsUntilMs, learntFromMs, error } = points;
+const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => {
+  const {
+    tenantId,
+    detectorId,
+    question,
+    lookMs: checkedAtMs,
+    stepMs,
+    learnsUntilMs,
+    learntFromMs: trainedFromMs,
+    error,
+  } = points;
   let [learning, open, speaksFromMs] = [0, 0, Number.POSITIVE_INFINITY];
   for (const series of watched.series.values()) {
     series.speaks ||= !isLearning(series.known);
@@ -164,7 +184,18 @@ const lookAt = (points: AnomalyPoints, watched: Watched): AnomalyLook => {
   }
   const isSilent = learning > 0 && learning === watched.series.size;
   return {
-    ...{ tenantId, detectorId, question, lookMs, stepMs, learnsUntilMs, learntFromMs, error, open, learning },
+    ...{
+      tenantId,
+      detectorId,
+      question,
+      lookMs: checkedAtMs,
+      stepMs,
+      learnsUntilMs,
+      learntFromMs: trainedFromMs,
+      error,
+      open,
+      learning,
+    },
     ...{ number: watched.looks, upToMs: points.toMs, watchedFromMs: watched.watchedFromMs },
     ...{ series: watched.series.size, speaksFromMs: isSilent ? speaksFromMs : null, refused: watched.refused },
   };
@@ -209,7 +240,7 @@ const added = (
   points: AnomalyPoints,
   state: WatchedDetectors,
 ): WatchedSeries | undefined => {
-  if (watched.series.size >= mostSeries || state.series >= mostSeriesOfAll) {
+  if (watched.series.size >= maxSeries || state.series >= maxSeriesTotal) {
     watched.refused++;
     return undefined;
   }
@@ -263,25 +294,25 @@ export const anomalyScores = defineProcessor({
       series.upToMs = Math.max(series.upToMs, points.toMs);
     }
     if (points.isLast && points.toMs > points.fromMs) rows.push(...absent(points, watched, allowed, context));
-    const told = rows.filter((row) => row.points.length > 0);
-    if (points.mode !== 'learning') tellScores(points, told, emit);
+    const rowsWithPoints = rows.filter((row) => row.points.length > 0);
+    if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;
     watched.looks++;
-    emit.looks(lookAt(points, watched));
+    emit.checks(toCheck(points, watched));
   },
 });
 
 /** Rows of one value: a message takes a megabyte. */
 const rowsOfValue = 2000;
 
-const tellScores = (
+const emitScores = (
   { tenantId, detectorId }: AnomalyPoints,
   rows: AnomalyScores['series'],
   emit: StepContext['emit'],
 ): void => {
   let part: AnomalyScores['series'] = [];
   let count = 0;
-  const tell = (): void => {
+  const flush = (): void => {
     if (part.length > 0) emit.scores({ tenantId, detectorId, series: part });
     part = [];
     count = 0;
@@ -289,10 +320,10 @@ const tellScores = (
   for (const row of rows) {
     for (let from = 0; from < row.points.length; from += rowsOfValue) {
       const points = row.points.slice(from, from + rowsOfValue);
-      if (count + points.length > rowsOfValue) tell();
+      if (count + points.length > rowsOfValue) flush();
       part.push({ key: row.key, points });
       count += points.length;
     }
   }
-  tell();
+  flush();
 };

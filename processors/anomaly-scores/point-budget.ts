@@ -1,5 +1,5 @@
 /** How many points an organization may have scored. */
-import { pointsOfWindow, windowMs } from '../../subjects/anomalies/asking.ts';
+import { pointsOfWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 
 interface Window {
   readonly number: number;
@@ -14,7 +14,7 @@ export class PointBudget {
     return this.#windowOf(tenantId, nowMs).points < pointsOfWindow;
   }
 
-  take(tenantId: string, nowMs: number, points: number): void {
+  consume(tenantId: string, nowMs: number, points: number): void {
     this.#windowOf(tenantId, nowMs).points += points;
   }
 

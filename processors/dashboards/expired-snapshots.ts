@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 export const snapshotExpiry = defineSchedule({
   name: 'expired-snapshots',
   summary: 'Deletes snapshots of dashboards that have expired.',
-  things: dashboardSnapshots,
+  collection: dashboardSnapshots,
   everyMs: () => hourMs,
   missed: 'skip',
   state: { version: 1, schema: z.null(), empty: () => null },

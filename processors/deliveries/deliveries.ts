@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
-import { every } from '../../runtime/every.ts';
-import { type KeptResources, keepResources } from '../../runtime/kept.ts';
+import { every } from '../../runtime/interval.ts';
 import type { Outbound } from '../../runtime/outbound.ts';
+import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { topicMessage } from '../../runtime/topic-message.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -25,9 +25,9 @@ import { type Attempted, deliver, openSettings } from '../../subjects/notificati
 import { type AcknowledgeLink, messageOf } from '../../subjects/notification-channels/message.ts';
 import { channelTypeOf } from '../../subjects/notification-channels/registry.ts';
 import { acknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
-import { takeAlerts } from '../incidents/take-alerts.ts';
+import { applyAlerts } from '../incidents/consume-alerts.ts';
 import { noteOutcome } from './health.ts';
-import { counting, pageTurn, personChannel } from './pages.ts';
+import { counting, decidePageOutcome, personChannel } from './pages.ts';
 import { DeliveryQueue, type Waiting } from './queue.ts';
 
 /** What it is called among the processors. */
@@ -52,7 +52,7 @@ export interface DeliveriesOptions {
   readonly waitsMs?: readonly number[];
   /** How long an attempt may take before another instance takes it over. */
   readonly leaseMs?: number;
-  readonly lookMs?: number;
+  readonly pollMs?: number;
 }
 
 export interface RunningDeliveries {
@@ -64,17 +64,17 @@ export interface RunningDeliveries {
 
 const minuteMs = 60_000;
 /** Some six hours in all. */
-const usualWaitsMs = [
+const defaultWaitsMs = [
   5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 7_200_000,
 ];
-const usualLeaseMs = 2 * minuteMs;
-const longestRetryAfterMs = 3_600_000;
+const defaultLeaseMs = 2 * minuteMs;
+const maxRetryAfterMs = 3_600_000;
 /** Share by which a wait is longer or shorter. */
 const spread = 0.1;
 /** How long what has ended is known: the bus may bring it again. */
 const rememberedMs = 24 * 60 * minuteMs;
-const mostAtOnce = 32;
-const mostOfChannel = 4;
+const maxConcurrent = 32;
+const maxPerChannel = 4;
 
 const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
@@ -85,14 +85,14 @@ class Deliveries {
   readonly #queue = new DeliveryQueue();
   readonly #running = new Map<string, Promise<void>>();
   readonly #ofChannel = new Map<string, number>();
-  readonly #channels: KeptResources<NotificationChannel>;
+  readonly #channels: ResourceCache<NotificationChannel>;
   #isStopping = false;
 
-  constructor(options: DeliveriesOptions, channels: KeptResources<NotificationChannel>) {
+  constructor(options: DeliveriesOptions, channels: ResourceCache<NotificationChannel>) {
     this.#options = options;
     this.#channels = channels;
-    this.#waitsMs = options.waitsMs ?? usualWaitsMs;
-    this.#leaseMs = options.leaseMs ?? usualLeaseMs;
+    this.#waitsMs = options.waitsMs ?? defaultWaitsMs;
+    this.#leaseMs = options.leaseMs ?? defaultLeaseMs;
   }
 
   /** Puts the notifications of a batch into the documents. One that is there already is passed by. */
@@ -117,12 +117,12 @@ class Deliveries {
   }
 
   /** Starts what is due. */
-  look(): void {
+  poll(): void {
     const { clock, metrics } = this.#options;
     metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
     if (this.#isStopping) return;
     for (const one of this.#queue.due(clock.now())) {
-      if (this.#running.size >= mostAtOnce) return;
+      if (this.#running.size >= maxConcurrent) return;
       if (!this.#running.has(one.key)) this.#start(one);
     }
   }
@@ -153,8 +153,8 @@ class Deliveries {
   async #put(notification: Notification): Promise<void> {
     const { documents, clock, producer } = this.#options;
     if (notification.escalationPolicyId !== undefined) {
-      const told = await takeAlerts(documents, notification);
-      if (told.length > 0) await producer.publish(told);
+      const messages = await applyAlerts(documents, notification);
+      if (messages.length > 0) await producer.publish(messages);
       return;
     }
     const { tenantId, id, channelId, groupKey } = notification;
@@ -182,7 +182,7 @@ class Deliveries {
   #start(one: Waiting): void {
     const channel = one.lane.slice(0, one.lane.indexOf('/', one.tenantId.length + 1));
     const running = this.#ofChannel.get(channel) ?? 0;
-    if (running >= mostOfChannel) return;
+    if (running >= maxPerChannel) return;
     this.#ofChannel.set(channel, running + 1);
     const work = this.#handle(one)
       .catch((error: unknown) => {
@@ -216,12 +216,12 @@ class Deliveries {
       one.dueMs = dueMs;
       return;
     }
-    const waitMs = await this.#waitForTurn(one.tenantId, pending.channelId);
+    const waitMs = await this.#waitForSlot(one.tenantId, pending.channelId);
     if (waitMs > 0) {
       one.dueMs = clock.now() + waitMs;
       return;
     }
-    const notification = await this.#inTurn(one, pending);
+    const notification = await this.#dueNotification(one, pending);
     if (notification === undefined) return;
     const dueAt = new Date(clock.now() + this.#leaseMs).toISOString();
     const claimed = await stored.update(one.id, { dueAt, attempts: pending.attempts + 1 }, pending.version);
@@ -230,7 +230,7 @@ class Deliveries {
   }
 
   /** What is to be sent now; undefined for a page that waits or is over. */
-  async #inTurn(one: Waiting, pending: PendingDelivery & Stored): Promise<Notification | undefined> {
+  async #dueNotification(one: Waiting, pending: PendingDelivery & Stored): Promise<Notification | undefined> {
     const { documents, producer, clock } = this.#options;
     const notification = Notification.parse(pending.notification);
     const { tenantId, page } = notification;
@@ -239,19 +239,19 @@ class Deliveries {
       if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
       return notification;
     }
-    const turn = await pageTurn(documents, { ...notification, page }, clock.now());
-    if (turn.kind === 'send') {
+    const decision = await decidePageOutcome(documents, { ...notification, page }, clock.now());
+    if (decision.kind === 'send') {
       // A page is queued by a transaction, which tells no ledger.
       if (pending.attempts === 0) await producer.publish([this.#step(pending, notification, undefined)]);
-      return counting(notification, turn.rest);
+      return counting(notification, decision.rest);
     }
     const stored = documents.of(tenantId).collection(pendingDeliveries);
-    if (turn.kind === 'wait') {
-      const after = await stored.update(one.id, { dueAt: new Date(turn.untilMs).toISOString() }, pending.version);
+    if (decision.kind === 'wait') {
+      const after = await stored.update(one.id, { dueAt: new Date(decision.untilMs).toISOString() }, pending.version);
       this.changed(tenantId, one.id, after);
       return undefined;
     }
-    const { answer } = turn;
+    const { answer } = decision;
     await producer.publish([
       this.#step(pending, notification, { outcome: 'withdrawn', statusCode: null, answer, latencyMs: 0 }),
     ]);
@@ -275,11 +275,15 @@ class Deliveries {
   }
 
   /** How long the channel's rate makes it wait. */
-  async #waitForTurn(tenantId: string, channelId: string): Promise<number> {
+  async #waitForSlot(tenantId: string, channelId: string): Promise<number> {
     const { maxPerMinute } = this.#channels.find(tenantId, channelId) ?? {};
     if (maxPerMinute === undefined) return 0;
     const bucket = { rate: maxPerMinute / 60, burst: Math.max(1, Math.ceil(maxPerMinute / 6)) };
-    const { granted, retryAfterMs } = await this.#options.counters.take(`channel/${tenantId}/${channelId}`, bucket, 1);
+    const { granted, retryAfterMs } = await this.#options.counters.consume(
+      `channel/${tenantId}/${channelId}`,
+      bucket,
+      1,
+    );
     return granted > 0 ? 0 : Math.max(1, retryAfterMs);
   }
 
@@ -287,7 +291,7 @@ class Deliveries {
     const { documents, producer, clock, metrics } = this.#options;
     const { tenantId, channelId } = notification;
     const channel = await this.#channelOf(notification);
-    const attempted = await this.#tell(channel, notification);
+    const attempted = await this.#deliver(channel, notification);
     const nextMs = attempted.outcome === 'retry' ? this.#nextMs(pending.attempts, attempted) : undefined;
     const outcome = attempted.outcome === 'retry' && nextMs === undefined ? 'failed' : attempted.outcome;
     const step = this.#step(pending, notification, { ...attempted, outcome }, channel);
@@ -308,7 +312,7 @@ class Deliveries {
     await this.#end(one, pending);
   }
 
-  async #tell(channel: NotificationChannel | undefined, notification: Notification): Promise<Attempted> {
+  async #deliver(channel: NotificationChannel | undefined, notification: Notification): Promise<Attempted> {
     const nothing = { outcome: 'failed' as const, statusCode: null, latencyMs: 0 };
     if (channel === undefined) return { ...nothing, answer: 'the channel is not there any more' };
     if (!channel.enabled) return { ...nothing, answer: 'the channel is not enabled' };
@@ -349,7 +353,7 @@ class Deliveries {
   /** When it may be tried. */
   #dueMs({ dueAt, attempts }: PendingDelivery): number {
     const waitMs = (1 + spread) * (this.#waitsMs[attempts - 1] ?? 0);
-    return savedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, longestRetryAfterMs, this.#leaseMs));
+    return savedDueMs(dueAt, this.#options.clock.now(), Math.max(waitMs, maxRetryAfterMs, this.#leaseMs));
   }
 
   /** When the next attempt is; `undefined` after the last. */
@@ -358,7 +362,7 @@ class Deliveries {
     if (waitMs === undefined) return undefined;
     // Spread, so that what failed together does not come back together.
     const spreadMs = waitMs * (1 - spread + 2 * spread * Math.random());
-    return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, longestRetryAfterMs));
+    return this.#options.clock.now() + Math.max(spreadMs, Math.min(retryAfterMs, maxRetryAfterMs));
   }
 
   /** A line of the ledger. */
@@ -399,15 +403,15 @@ class Deliveries {
 
 /** Starts reading notifications and sending them. Several instances share the work. */
 export const startDeliveries = async (options: DeliveriesOptions): Promise<RunningDeliveries> => {
-  const { bus, documents, lookMs = 250, log } = options;
-  const channels = await keepResources(documents, notificationChannels);
+  const { bus, documents, pollMs = 250, log } = options;
+  const channels = await watchCollection(documents, notificationChannels);
   const deliveries = new Deliveries(options, channels);
   const feed: Feed = await documents.follow(pendingDeliveries, ({ tenantId, id, document }) =>
     deliveries.changed(tenantId, id, document),
   );
   const consumer = bus.consumer({ group: consumerGroup('processors', deliveriesName), maxWaitMs: 100 });
   const done = consumer.run([topics.notifications.name], (batch) => deliveries.queue(batch));
-  const stopLooking = every(lookMs, () => deliveries.look());
+  const stopPolling = every(pollMs, () => deliveries.poll());
   const stopping = new AbortController();
   const sweeping = (async () => {
     while (!stopping.signal.aborted) {
@@ -422,7 +426,7 @@ export const startDeliveries = async (options: DeliveriesOptions): Promise<Runni
     done,
     async stop() {
       stopping.abort();
-      stopLooking();
+      stopPolling();
       await consumer.stop();
       await done.catch(() => undefined);
       await deliveries.stop();

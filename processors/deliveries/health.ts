@@ -5,8 +5,8 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import { ConflictError, type Documents, type Stored } from '../../schemas/ports/documents.ts';
 import { type ChannelHealth, channelHealths } from '../../schemas/resources/notification-delivery.ts';
 import { topics } from '../../schemas/topics.ts';
+import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
 import { aboutChannel, channelReason, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
-import { toldEvent } from '../../subjects/alerts/told.ts';
 
 /** Attempts in a row that fail before the alert is raised. One that fails for good raises it at once. */
 const failuresUntilAlert = 3;
@@ -45,23 +45,27 @@ const nextOf = (before: ChannelHealth, { outcome, answer, nowMs }: Outcome): Cha
 const none: ChannelHealth = { failures: 0, failingSince: null, lastDeliveredAt: null, lastError: null };
 
 /** Notes what came of an attempt; answers what tells of the alert where the channel began or ceased to fail. */
-export const noteOutcome = async (documents: Pick<Documents, 'of'>, told: Outcome): Promise<Message[]> => {
-  const healths = documents.of(told.tenantId).collection(channelHealths);
+export const noteOutcome = async (documents: Pick<Documents, 'of'>, outcome: Outcome): Promise<Message[]> => {
+  const healths = documents.of(outcome.tenantId).collection(channelHealths);
   for (;;) {
-    const found = (await healths.find(told.channelId)) as (ChannelHealth & Stored) | undefined;
+    const found = (await healths.find(outcome.channelId)) as (ChannelHealth & Stored) | undefined;
     const { failures, failingSince, lastDeliveredAt, lastError } = found ?? none;
     const before = { failures, failingSince, lastDeliveredAt, lastError };
-    const after = nextOf(before, told);
+    const after = nextOf(before, outcome);
     try {
-      if (found === undefined) await healths.insert({ id: told.channelId, ...after });
-      else await healths.replace(told.channelId, after, found.version);
+      if (found === undefined) await healths.insert({ id: outcome.channelId, ...after });
+      else await healths.replace(outcome.channelId, after, found.version);
     } catch (error) {
       if (error instanceof ConflictError) continue;
       throw error;
     }
     if ((before.failingSince === null) === (after.failingSince === null)) return [];
-    const transition = transitionOf(told, before.failingSince ?? after.failingSince ?? '', after.failingSince === null);
-    const event = toldEvent(transition);
+    const transition = transitionOf(
+      outcome,
+      before.failingSince ?? after.failingSince ?? '',
+      after.failingSince === null,
+    );
+    const event = toPlatformEvent(transition);
     return [topicMessage(topics.alertTransitions, transition), ...(event ? [topicMessage(topics.events, event)] : [])];
   }
 };

@@ -6,14 +6,16 @@ import { incidents } from '../../schemas/resources/incident.ts';
 import type { NotificationChannel } from '../../schemas/resources/notification-channel.ts';
 import { type PageRate, pageRates } from '../../schemas/resources/notification-delivery.ts';
 import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
-import { noPages, type Turn, turnOf, withdrawn } from '../../subjects/on-call/page-rate.ts';
+import { decidePage, noPages, type PageDecision, withdrawn } from '../../subjects/on-call/page-rate.ts';
 import { readMember } from '../../subjects/on-call/people.ts';
 
 type Page = NonNullable<Notification['page']>;
 type Reading = Pick<Documents, 'of'>;
 
 /** What is done with a page now. */
-export type PageTurn = Extract<Turn, { kind: 'send' | 'wait' }> | { readonly kind: 'end'; readonly answer: string };
+export type PageOutcome =
+  | Extract<PageDecision, { kind: 'send' | 'wait' }>
+  | { readonly kind: 'end'; readonly answer: string };
 
 /** Why a page is needed no more; undefined where it is. */
 const endOf = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
@@ -47,42 +49,42 @@ const changeRate = async <Result>(
 };
 
 /** Says whether a page is sent now, waits, or is over. Asked again, it says the same. */
-export const pageTurn = async (
+export const decidePageOutcome = async (
   documents: Reading,
   notification: Notification & { readonly page: Page },
   nowMs: number,
-): Promise<PageTurn> => {
+): Promise<PageOutcome> => {
   const { tenantId, id, page, commonLabels } = notification;
   const end = await endOf(documents, tenantId, page);
   const { userId } = page;
   if (userId === null) return end === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: end };
-  return changeRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageTurn } => {
+  return changeRate(documents, { tenantId, userId }, (before): { rate: PageRate; result: PageOutcome } => {
     const left = end === undefined ? undefined : withdrawn(before, id);
     if (end !== undefined && left !== undefined) return { rate: left, result: { kind: 'end', answer: end } };
-    const { rate, turn } = turnOf(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
-    if (turn.kind !== 'counted') return { rate, result: turn };
-    const answer = `the person was sent 10 pages within five minutes: it is counted in ${turn.inId}`;
+    const { rate, decision } = decidePage(before, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
+    if (decision.kind !== 'counted') return { rate, result: decision };
+    const answer = `the person was sent 10 pages within five minutes: it is counted in ${decision.inId}`;
     return { rate, result: { kind: 'end', answer } };
   });
 };
 
-const mostTitles = 20;
+const maxTitles = 20;
 
 /** The page that counts others names them. */
 export const counting = (
   notification: Notification,
-  rest: Extract<PageTurn, { kind: 'send' }>['rest'],
+  rest: Extract<PageOutcome, { kind: 'send' }>['rest'],
 ): Notification => {
   if (rest.length === 0) return notification;
-  const titles = rest.slice(0, mostTitles).map(({ title }) => title);
+  const titles = rest.slice(0, maxTitles).map(({ title }) => title);
   const more = rest.length > titles.length ? `, and ${rest.length - titles.length} others` : '';
-  const told = `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${more}`.slice(
+  const summary = `and ${rest.length} more ${rest.length === 1 ? 'page' : 'pages'}: ${titles.join(', ')}${more}`.slice(
     0,
     4000,
   );
   const alerts = notification.alerts.map((alert) => ({
     ...alert,
-    reason: `${alert.reason ?? ''}, ${told}`.slice(0, 4096),
+    reason: `${alert.reason ?? ''}, ${summary}`.slice(0, 4096),
   }));
   const name = `${notification.commonLabels['alertname'] ?? ''} and ${rest.length} more`;
   return { ...notification, alerts, commonLabels: { ...notification.commonLabels, alertname: name } };
@@ -97,10 +99,10 @@ export const personChannel = async (
   const member = await readMember(documents, tenantId, userId);
   if (member === undefined) return undefined;
   const { name, email, isActive } = member;
-  const usual = { name, description: '', maxPerMinute: 60, templates: { title: '', text: '' } };
-  if (contactId === '') return { ...usual, enabled: isActive, settings: { type: 'email', to: [email] } };
+  const defaults = { name, description: '', maxPerMinute: 60, templates: { title: '', text: '' } };
+  if (contactId === '') return { ...defaults, enabled: isActive, settings: { type: 'email', to: [email] } };
   const contact = await documents.of(tenantId).collection(contacts).find(contactId);
   if (contact?.ownerId !== userId) return undefined;
   const { enabled, settings } = contact;
-  return { ...usual, enabled: isActive && enabled, settings };
+  return { ...defaults, enabled: isActive && enabled, settings };
 };

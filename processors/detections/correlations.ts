@@ -10,22 +10,22 @@ import {
   endWindow,
 } from '../../subjects/detections/correlation.ts';
 import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
-import { chainedMatch, isToldAgain, withHidden } from '../../subjects/detections/detect.ts';
+import { chainedMatch, isReportedAgain, withHidden } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
 
 /** Groups of correlations that are open at a time, in a partition of a tenant; the one that was used longest ago makes way. */
-const mostWindows = 10_000;
-const mostSuppressed = 50_000;
+const maxWindows = 10_000;
+const maxSuppressed = 50_000;
 
 const emits = { signals: topics.signals };
 const state = combinedState(1, {
-  windows: keyedState({ version: 1, maxEntries: mostWindows, schema: CorrelationWindow }),
+  windows: keyedState({ version: 1, maxEntries: maxWindows, schema: CorrelationWindow }),
   /** When the time is over in which signals of a rule and group are one. */
-  suppressed: keyedState<number>({ version: 1, maxEntries: mostSuppressed }),
+  suppressed: keyedState<number>({ version: 1, maxEntries: maxSuppressed }),
   /** Matches whose time the watermark has not reached; and those whose signals were told and hide others, which they count. */
-  held: keyedState({ version: 1, maxEntries: mostWindows, schema: DetectionMatch }),
+  held: keyedState({ version: 1, maxEntries: maxWindows, schema: DetectionMatch }),
 });
 type State = ReturnType<typeof state.open>;
 type CorrelationContext = Context<typeof emits, typeof deployed, State>;
@@ -40,7 +40,12 @@ interface WindowKey {
 }
 
 /** Emits a correlation's signal, unless others that name it keep it to themselves. */
-const tell = (signal: DetectionSignal, deployment: Deployment, { emit }: CorrelationContext, passOn: PassOn): void => {
+const emitSignal = (
+  signal: DetectionSignal,
+  deployment: Deployment,
+  { emit }: CorrelationContext,
+  passOn: PassOn,
+): void => {
   const { matches, isSilent } = chainedMatch(deployment, signal);
   matches.forEach(passOn);
   if (!isSilent) emit.signals(signal);
@@ -64,7 +69,7 @@ const correlate = (
   }
   windows.set(key, window);
   context.setTimer('watermark', dueOf(correlation, window), key);
-  if (signal !== undefined) tell(signal, deployment, context, passOn);
+  if (signal !== undefined) emitSignal(signal, deployment, context, passOn);
 };
 
 const hidingKey = 'hiding ';
@@ -77,7 +82,7 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   const fromMs = suppressed.get(of);
   const forMs = (suppression?.forSeconds ?? 0) * 1000;
   if (fromMs === undefined || Math.abs(signal.timeMs - fromMs) >= forMs) {
-    if (fromMs !== undefined) tellHidden(`${hidingKey}${fromMs} ${of}`, context);
+    if (fromMs !== undefined) emitHidden(`${hidingKey}${fromMs} ${of}`, context);
     const own = `${hidingKey}${signal.timeMs} ${of}`;
     suppressed.set(of, signal.timeMs);
     held.set(own, match);
@@ -91,17 +96,17 @@ const suppress = (match: DetectionMatch, { suppression }: StoredRule, context: C
   if (first === undefined) return;
   const hiding = withHidden(first.signal, signal);
   held.set(own, { ...first, signal: hiding });
-  if (isToldAgain(hiding)) context.emit.signals(hiding);
+  if (isReportedAgain(hiding)) context.emit.signals(hiding);
 };
 
 /** Tells once what a signal hid in all, whether its time is over or the next one has come first. */
-const tellHidden = (own: string, { state: { held }, emit }: CorrelationContext): void => {
+const emitHidden = (own: string, { state: { held }, emit }: CorrelationContext): void => {
   const hiding = held.get(own)?.signal;
   held.delete(own);
-  if (hiding !== undefined && !isToldAgain(hiding)) emit.signals(hiding);
+  if (hiding !== undefined && !isReportedAgain(hiding)) emit.signals(hiding);
 };
 
-const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
+const handleMatch = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn): void => {
   const deployment = deploymentIn(context.follows);
   const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
   const rule = deployment.stored.get(match.forRule);
@@ -113,7 +118,7 @@ const take = (match: DetectionMatch, context: CorrelationContext, passOn: PassOn
 /** The time of a window is over, or nothing has come to it for so long that it can be forgotten. */
 const end = (key: string, context: CorrelationContext, passOn: PassOn): void => {
   if (key.startsWith(hidingKey)) {
-    tellHidden(key, context);
+    emitHidden(key, context);
     return;
   }
   const { windows } = context.state;
@@ -126,7 +131,7 @@ const end = (key: string, context: CorrelationContext, passOn: PassOn): void => 
     correlation === undefined
       ? undefined
       : endWindow(correlation, window, { key: [...group], tenantId: context.tenantId, projectId });
-  if (ended?.signal !== undefined) tell(ended.signal, deployment, context, passOn);
+  if (ended?.signal !== undefined) emitSignal(ended.signal, deployment, context, passOn);
   if (correlation === undefined || ended?.window === undefined) {
     windows.delete(key);
     return;
@@ -148,7 +153,7 @@ export const correlations = defineProcessor({
   summary: 'Finds what several records together tell, by the windows of correlation rules.',
   reads: emittedTo(topics.detectionMatches),
   latenessMs: 10_000,
-  step: (match, context) => take(match, context, context.emit.chained),
+  step: (match, context) => handleMatch(match, context, context.emit.chained),
   timer: ({ key }, context) => end(key, context, context.emit.chained),
 });
 
@@ -179,6 +184,6 @@ export const chainedCorrelations = defineProcessor({
     }
     const match = held.get(key);
     held.delete(key);
-    if (match !== undefined) take(match, context, passNothingOn);
+    if (match !== undefined) handleMatch(match, context, passNothingOn);
   },
 });

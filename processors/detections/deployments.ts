@@ -1,6 +1,6 @@
 /** What a tenant has deployed, made ready once for each state of its documents. */
 
-import type { DocumentsById } from '../../runtime/kept.ts';
+import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import {
   type DetectionFields,

@@ -4,18 +4,18 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { detect } from '../../subjects/detections/detect.ts';
-import { dullPlacesOf, toldOf } from '../../subjects/detections/dull-records.ts';
 import type { Place } from '../../subjects/detections/event.ts';
 import type { EventKind } from '../../subjects/detections/log-sources.ts';
+import { prefilteredPlacesOf, prefilterRecord } from '../../subjects/detections/prefilter.ts';
 import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
-import type { Told, Watch } from '../../subjects/detections/rule-set.ts';
+import type { PrefilterResult, Watch } from '../../subjects/detections/rule-set.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 import { deployed, deploymentIn } from './deployments.ts';
+import { costBudgetState } from './rule-budget.ts';
 import { seenTelemetryState } from './seen-telemetry.ts';
-import { spendingState } from './spending.ts';
 
-const state = combinedState(2, { spending: spendingState, seen: seenTelemetryState });
+const state = combinedState(2, { costBudget: costBudgetState, seen: seenTelemetryState });
 
 /** Tells of a rule that took too much: it stays off until it is changed. */
 const switchedOff = (
@@ -44,23 +44,23 @@ type StepContext = Context<typeof emits, typeof deployed, ReturnType<typeof stat
 /** Matches a record, or notes what one has that no rule can match. Apart from the step, as what is made ready here would be made for each record. */
 const match = (
   record: LogRecord,
-  { follows, emit, state: { spending, seen }, clockMs }: StepContext,
-  told: Told | undefined,
+  { follows, emit, state: { costBudget, seen }, clockMs }: StepContext,
+  candidateSet: PrefilterResult | undefined,
 ): void => {
   const deployment = deploymentIn(follows);
   const { tenantId } = record;
   const saw = (kind: EventKind, places: readonly Place[]): void => {
-    const first = seen.look(kind, places, clockMs);
+    const first = seen.observe(kind, places, clockMs);
     if (first !== undefined) emit.telemetry({ ...first, tenantId });
   };
-  if (told?.candidates.length === 0) {
-    saw(told.kind, dullPlacesOf(deployment.set, record));
+  if (candidateSet?.candidates.length === 0) {
+    saw(candidateSet.kind, prefilteredPlacesOf(deployment.set, record));
     return;
   }
   const { projectId, timeMs, service } = record;
   const watch: Watch = {
-    isOff: (ruleId, version) => spending.isOff(ruleId, version),
-    spent: (ruleId, version, characters) => spending.spent(ruleId, version, characters),
+    isOff: (ruleId, version) => costBudget.isOff(ruleId, version),
+    spent: (ruleId, version, characters) => costBudget.spent(ruleId, version, characters),
     saw: (kind, { leaves }) => saw(kind, leaves),
   };
   const found = detect(
@@ -74,12 +74,12 @@ const match = (
     },
     clockMs,
     watch,
-    told,
+    candidateSet,
   );
   for (const signal of found.signals) emit.signals(signal);
   for (const match of found.matches) emit.matches(match);
   for (const match of found.chained) emit.chained(match);
-  for (const off of spending.record()) {
+  for (const off of costBudget.record()) {
     const title = deployment.stored.get(off.ruleId)?.title ?? off.ruleId;
     emit.events(switchedOff(record, { ...off, title, partition: record.place.partition }));
   }
@@ -98,7 +98,8 @@ export const detections = defineProcessor({
   step(record, context) {
     const { follows, state, clockMs } = context;
     if (follows.rules.size === 0) return;
-    const told = toldOf(deploymentIn(follows).set, record);
-    if (told?.candidates.length !== 0 || !state.seen.passes(told.kind, clockMs)) match(record, context, told);
+    const candidateSet = prefilterRecord(deploymentIn(follows).set, record);
+    if (candidateSet?.candidates.length !== 0 || !state.seen.passes(candidateSet.kind, clockMs))
+      match(record, context, candidateSet);
   },
 });

@@ -25,21 +25,21 @@ export const retroHunting = defineSchedule({
   name: 'retro-hunts',
   summary: 'Runs new detection rules over stored records.',
   ...hunting,
-  things: retroHunts,
+  collection: retroHunts,
   everyMs: ({ status }) => (status === 'running' ? 1000 : undefined),
   state: { version: 1, schema: Outcome.nullable(), empty: () => null },
   emits: { signals: topics.signals },
-  async run(thing, { tenantId, state, emit, signal, ports }) {
+  async run(retroHunt, { tenantId, state, emit, signal, ports }) {
     const own = ports.documents.of(tenantId);
     if (state !== null) {
-      await own.collection(retroHunts).update(thing.id, state);
+      await own.collection(retroHunts).update(retroHunt.id, state);
       return state;
     }
-    if (Date.now() < thing.toMs + landedAfterMs) return null;
+    if (Date.now() < retroHunt.toMs + landedAfterMs) return null;
     const reading = await tenantReading(ports, tenantId, Date.now());
     if (reading === undefined) return failed('the organization is disabled');
     try {
-      const found = await hunt(thing, { reading, own, tenantId, budgetMs: huntMs, signal });
+      const found = await hunt(retroHunt, { reading, own, tenantId, budgetMs: huntMs, signal });
       for (const each of found.signals) emit.signals(each);
       return { ...found, signals: found.signals.length, status: 'finished' as const, message: '' };
     } catch (error) {

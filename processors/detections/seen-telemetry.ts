@@ -7,13 +7,13 @@ import type { StateDefinition } from '../engine/definition.ts';
 
 const dayMs = 86_400_000;
 /** Kinds of events of a day, and names of fields of a kind, that are told. */
-const mostKinds = 500;
-const mostNames = 1_000;
+const maxKinds = 500;
+const maxNames = 1_000;
 /** Fields of so many records of a kind are looked at, and of each so many-th after them. */
-const lookedAtFirst = 1_000;
-const lookedAtLater = 16;
+const sampleAllUntil = 1_000;
+const sampleEvery = 16;
 
-const isLookedAt = (record: number): boolean => record <= lookedAtFirst || record % lookedAtLater === 0;
+const isSampled = (record: number): boolean => record <= sampleAllUntil || record % sampleEvery === 0;
 
 const Saved = z.strictObject({
   day: z.int(),
@@ -36,7 +36,7 @@ const newNames = ({ names: known, places }: Kind, among: readonly Place[]): stri
     const { names } = among[at] as Place;
     if (places.has(names)) continue;
     places.add(names);
-    found.push(...names.filter((name) => !known.has(name)).slice(0, mostNames - known.size));
+    found.push(...names.filter((name) => !known.has(name)).slice(0, maxNames - known.size));
     for (const name of found) known.add(name);
   }
   return found;
@@ -51,21 +51,21 @@ export class DayOfTelemetry {
   passes({ key }: EventKind, clockMs: number): boolean {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(key);
-    if (known === undefined) return this.#kinds.size >= mostKinds;
-    if (isLookedAt(known.records + 1)) return false;
+    if (known === undefined) return this.#kinds.size >= maxKinds;
+    if (isSampled(known.records + 1)) return false;
     known.records++;
     return true;
   }
 
   /** What an event, by the names of its values, shows that no other of this day has shown; undefined for nothing. */
-  look(kind: EventKind, places: readonly Place[], clockMs: number): Seen | undefined {
+  observe(kind: EventKind, places: readonly Place[], clockMs: number): Seen | undefined {
     this.#begin(Math.floor(clockMs / dayMs));
     const known = this.#kinds.get(kind.key);
-    if (known === undefined && this.#kinds.size >= mostKinds) return undefined;
+    if (known === undefined && this.#kinds.size >= maxKinds) return undefined;
     const seen = known ?? { records: 0, names: new Set(), places: new WeakSet() };
     if (known === undefined) this.#kinds.set(kind.key, seen);
     seen.records++;
-    if (!isLookedAt(seen.records)) return undefined;
+    if (!isSampled(seen.records)) return undefined;
     const fields = newNames(seen, places);
     this.#names += fields.length;
     if (known !== undefined && fields.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { spans } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { EdgeCounts } from './counts.ts';
-import { flush, keepCounts } from './flush.ts';
+import { countCall, flush } from './flush.ts';
 import { observe } from './observe.ts';
 
 /** Takes from each span what it says about a call. Spans of a trace lie in several partitions; the ends of a call meet in one. */
@@ -24,7 +24,7 @@ export const callEnds = defineProcessor({
         if (end.traceId === '' || end.callerId === '') context.drop('no-id');
         else emit.ends(end);
       },
-      call: (edge, call) => keepCounts(state, edge, call, context, emit.edges),
+      call: (edge, call) => countCall(state, edge, call, context, emit.edges),
     });
   },
   timer: (_, { tenantId, state, emit }) => flush(state, tenantId, emit.edges),

@@ -45,7 +45,7 @@ const minuteMs = 60_000;
 /** The last one that the table holds: a clock may say anything. */
 const lastMinute = Math.floor(0xffffffff / 60) * minuteMs;
 /** More are emitted before their time, so that memory is bounded whatever senders name their hosts. */
-const mostEdges = 5_000;
+const maxEdges = 5_000;
 
 /** The key is the edge itself, so that nothing else has to hold it. */
 const keyOf = (edge: Edge, minute: number): string =>
@@ -149,7 +149,7 @@ export class EdgeCounts {
   }
 
   get isFull(): boolean {
-    return this.#counts.size >= mostEdges;
+    return this.#counts.size >= maxEdges;
   }
 
   add(edge: Edge, { startMs, failed, durationNs, serverDurationNs = 0, unpaired }: Call): void {
@@ -166,7 +166,7 @@ export class EdgeCounts {
   }
 
   /** Everything that was counted; nothing is left. */
-  take(tenantId: string): ServiceEdge[] {
+  drain(tenantId: string): ServiceEdge[] {
     const values = Array.from(this.#counts, ([key, { buckets, unpaired, ...numbers }]) => ({
       tenantId,
       ...partsOf(key),

@@ -4,7 +4,7 @@ import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Call, type Edge, EdgeCounts } from './counts.ts';
 import type { End } from './ends.ts';
-import { flush, flushTimer, keepCounts } from './flush.ts';
+import { countCall, flush, flushTimer } from './flush.ts';
 import { edgeFrom, edgeTo, unknown } from './observe.ts';
 import { type Outcomes, Waiting } from './waiting.ts';
 
@@ -73,14 +73,14 @@ const emits = { edges: topics.serviceEdges };
 
 /** Pairs and lone ends become calls of edges. */
 const outcomesOf = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
-  const keep = (edge: Edge, call: Call): void =>
-    keepCounts(context.state.counts, edge, call, context, context.emit.edges);
+  const addCall = (edge: Edge, call: Call): void =>
+    countCall(context.state.counts, edge, call, context, context.emit.edges);
   return {
-    pair: (caller, callee) => keep(pairEdge(caller, callee), pairCall(caller, callee)),
+    pair: (caller, callee) => addCall(pairEdge(caller, callee), pairCall(caller, callee)),
     unpaired: (end, isCaller, reason) => {
       const edge = loneEdge(end, isCaller);
       // Nobody answers there with a span: that it is missing says nothing.
-      keep(edge, loneCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
+      addCall(edge, loneCall(end, isCaller, edge.serverKind === 'external' ? undefined : reason));
     },
   };
 };

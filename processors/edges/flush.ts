@@ -16,12 +16,12 @@ interface Clocked {
 type Emit = (edge: ServiceEdge) => void;
 
 /** Counts a call, and asks for a flush where none was asked for. */
-export const keepCounts = (counts: EdgeCounts, edge: Edge, call: Call, context: Clocked, emit: Emit): void => {
+export const countCall = (counts: EdgeCounts, edge: Edge, call: Call, context: Clocked, emit: Emit): void => {
   if (counts.entries === 0) context.setTimer('clock', context.clockMs + flushMs, flushTimer);
   counts.add(edge, call);
   if (counts.isFull) flush(counts, context.tenantId, emit);
 };
 
 export const flush = (counts: EdgeCounts, tenantId: string, emit: Emit): void => {
-  for (const value of counts.take(tenantId)) emit(value);
+  for (const value of counts.drain(tenantId)) emit(value);
 };

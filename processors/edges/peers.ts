@@ -5,9 +5,9 @@ import type { Span } from '../../schemas/records/span.ts';
 /** What is asked of a span here. */
 export type Attributed = Pick<Span, 'attribute'>;
 
-const longestName = 512;
+const maxNameLength = 512;
 /** A name of bounded length. */
-export const clip = (name: string): string => (name.length > longestName ? name.slice(0, longestName) : name);
+export const clip = (name: string): string => (name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
 
 const first = (span: Attributed, keys: readonly string[]): string => {
   for (const key of keys) {
@@ -26,14 +26,14 @@ const hosts = [
   ['net.peer.ip', 'net.peer.port'],
 ] as const;
 /** Ports that a host's name goes without. */
-const usualPorts = new Set(['', '80', '443']);
+const defaultPorts = new Set(['', '80', '443']);
 
 const addressOf = (span: Attributed): string => {
   for (const [key, portKey] of hosts) {
     const host = first(span, [key]);
     if (host === '') continue;
     const port = first(span, [portKey]);
-    return usualPorts.has(port) ? host : clip(`${host.includes(':') ? `[${host}]` : host}:${port}`);
+    return defaultPorts.has(port) ? host : clip(`${host.includes(':') ? `[${host}]` : host}:${port}`);
   }
   const url = first(span, ['url.full', 'http.url']);
   return url === '' ? first(span, ['http.host']) : hostOfUrl(url);

@@ -35,13 +35,13 @@ export interface Outcomes {
 }
 
 /** Of one tenant in one partition: about 90,000 calls. Beyond it, those that wait longest go first. */
-const mostBytes = 48 * 1024 * 1024;
+const defaultMaxBytes = 48 * 1024 * 1024;
 /** Called spans of one calling span whose ids are remembered. */
-const mostCallees = 1_000;
+const maxCallees = 1_000;
 /** How far after the bus' clock an end may lie: senders whose clocks are ahead would wait for ever. */
 const aheadMs = 5_000;
 
-const mostNames = 10_000;
+const maxNames = 10_000;
 /** An array that grows has room for sixteen more: these are replaced instead, as most hold one or none. */
 const nothing: readonly never[] = [];
 
@@ -59,15 +59,15 @@ export class Waiting {
   readonly #dues = new Map<number, Set<string>>();
   readonly #names = new Map<string, string>();
   readonly #waitMs: number;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #ends = 0;
   #pairedIds = 0;
   evicted = 0;
 
   /** Ends of which the one is up to `waitMs` after the other meet. */
-  constructor(waitMs: number, saved?: Saved, most = mostBytes) {
+  constructor(waitMs: number, saved?: Saved, maxBytes = defaultMaxBytes) {
     this.#waitMs = waitMs;
-    this.#mostBytes = most;
+    this.#maxBytes = maxBytes;
     if (saved === undefined) return;
     for (const [key, caller, early, paired, due] of saved.entries) {
       const answers = early.map(([id, end]): Early => [id, readEnd(saved, end)]);
@@ -123,8 +123,8 @@ export class Waiting {
     const entry = this.#entries.get(key) ?? this.#open(key);
     const isNew =
       calleeId === undefined ? this.#call(entry, end, outcomes) : this.#answer(entry, calleeId, end, outcomes);
-    const due = this.#keep(key, entry, Math.min(endMs, clockMs + aheadMs));
-    while (this.bytes > this.#mostBytes) this.#evict(outcomes);
+    const due = this.#postpone(key, entry, Math.min(endMs, clockMs + aheadMs));
+    while (this.bytes > this.#maxBytes) this.#evict(outcomes);
     return { isNew, ...(due !== undefined && { due }) };
   }
 
@@ -146,7 +146,7 @@ export class Waiting {
   #name(name: string): string {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
-    if (this.#names.size >= mostNames) this.#names.clear();
+    if (this.#names.size >= maxNames) this.#names.clear();
     this.#names.set(name, name);
     return name;
   }
@@ -188,10 +188,10 @@ export class Waiting {
     if (paired.includes(id) || early.some(([known]) => known === id)) return false;
     if (caller !== undefined) {
       outcomes.pair(caller, callee);
-      if (paired.length >= mostCallees) return true;
+      if (paired.length >= maxCallees) return true;
       entry.paired = [...paired, id];
       this.#pairedIds++;
-    } else if (early.length >= mostCallees) outcomes.unpaired(callee, false, 'evicted');
+    } else if (early.length >= maxCallees) outcomes.unpaired(callee, false, 'evicted');
     else {
       entry.early = [...early, [id, callee]];
       this.#ends++;
@@ -199,7 +199,7 @@ export class Waiting {
     return true;
   }
 
-  #keep(key: string, entry: Entry, endMs: number): number | undefined {
+  #postpone(key: string, entry: Entry, endMs: number): number | undefined {
     const due = Math.ceil((endMs + this.#waitMs) / 1000);
     if (entry.due >= due) return undefined;
     entry.due = due;

@@ -12,7 +12,7 @@ export interface Poison {
 }
 
 /** What a tenant took. */
-export interface Taken {
+export interface TenantUsage {
   readonly tenantId: string;
   /** Of the thread. */
   readonly ms: number;
@@ -45,7 +45,7 @@ export interface Answer {
   readonly messages: readonly Message[];
   readonly poison: readonly Poison[];
   readonly failedTimers: readonly FailedTimer[];
-  readonly tenants: readonly Taken[];
+  readonly tenants: readonly TenantUsage[];
   /** Records that were passed by, as their tenant is limited. */
   readonly limited: readonly { readonly tenantId: string; readonly reason: string; readonly records: number }[];
   readonly counts: Counts;
@@ -61,7 +61,7 @@ export interface Holding {
   readonly bytes: number;
 }
 
-const mostReasons = 20;
+const maxReasons = 20;
 const reasonForm = /^[a-z][a-z0-9-]{0,39}$/;
 
 interface Spent {
@@ -84,7 +84,7 @@ export class Report {
 
   /** What is no short word, and the twenty-first one, count as `other`. */
   drop(reason: string, count = 1): void {
-    const isKnown = this.#dropped.has(reason) || (this.#dropped.size < mostReasons && reasonForm.test(reason));
+    const isKnown = this.#dropped.has(reason) || (this.#dropped.size < maxReasons && reasonForm.test(reason));
     const counted = isKnown ? reason : 'other';
     this.#dropped.set(counted, (this.#dropped.get(counted) ?? 0) + count);
   }

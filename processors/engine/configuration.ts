@@ -6,7 +6,7 @@ import { entitlementCollections } from './entitlements.ts';
 import type { DocumentChange } from './task-messages.ts';
 
 /** Configuration that may be older than this is not acted on. */
-export const mostStaleMs = 5_000;
+export const maxStaleMs = 5_000;
 
 export interface Configuration {
   /** Throws `UnavailableError` while changes may be missing of what the processor follows. */
@@ -40,7 +40,7 @@ export const followConfiguration = async (
     check(processor) {
       for (const { name } of collectionsOf(processor)) {
         const staleMs = feeds.get(name)?.staleMs() ?? 0;
-        if (staleMs > mostStaleMs)
+        if (staleMs > maxStaleMs)
           throw new UnavailableError(
             `processor ${processor.name} does not know ${name} of the last ${Math.round(staleMs / 1000)} s`,
           );

@@ -1,9 +1,9 @@
 /** A processor as its author writes it: pure functions and what they need. `README.md` of `processors/` shows one. */
 import type { z } from 'zod';
-import type { DocumentsById } from '../../runtime/kept.ts';
+import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { CollectionDefinition, Stored } from '../../schemas/ports/documents.ts';
+import type { CompiledFilter, RecordFilter } from '../../schemas/records/record-filter.ts';
 import type { Source } from '../../schemas/records/source.ts';
-import type { Wanted, Wants } from '../../schemas/records/wants.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 import type { Timer } from './timers.ts';
 
@@ -83,7 +83,7 @@ export interface Definition<Item, E extends Emits, F extends Follows, State> {
   readonly summary: string;
   readonly reads: Source<Item>;
   /** Which items it wants, checked for all processors at once; the others are not stepped. All without it. Of log records alone. */
-  readonly wants?: Wants;
+  readonly recordFilter?: RecordFilter;
   readonly emits?: E;
   readonly follows?: F;
   /** Tenants whose plan lacks it are passed by, and counted. */
@@ -109,7 +109,7 @@ export interface Processor {
   readonly summary: string;
   readonly reads: Source<unknown>;
   /** Tells which items of a message it wants; all where it is absent. */
-  readonly wanted: Wanted<unknown> | undefined;
+  readonly itemFilter: CompiledFilter<unknown> | undefined;
   readonly emits: Emits;
   readonly follows: Follows;
   readonly entitlement: string | undefined;
@@ -135,10 +135,10 @@ const defaultLimits: TenantLimits = { threadShare: 0.5, stateBytes: 64 * 1024 * 
 export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follows = Nothing, State = Nothing>(
   definition: Definition<Item, E, F, State>,
 ): Processor => {
-  const { name, summary, reads, wants, entitlement, latenessMs } = definition;
+  const { name, summary, reads, recordFilter, entitlement, latenessMs } = definition;
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name))
     throw new TypeError(`a processor cannot be called "${name}": use small letters, digits and single hyphens`);
-  if (wants !== undefined && reads.want === undefined)
+  if (recordFilter !== undefined && reads.compileFilter === undefined)
     throw new TypeError(`processor ${name} cannot say what it wants: the items of its source are not checked for it`);
   // Its steps see the context that its own types describe, and items of its own source.
   const author = definition as unknown as Processor;
@@ -146,7 +146,7 @@ export const defineProcessor = <Item, E extends Emits = Nothing, F extends Follo
     name,
     summary,
     reads,
-    wanted: wants === undefined ? undefined : author.reads.want?.(wants),
+    itemFilter: recordFilter === undefined ? undefined : author.reads.compileFilter?.(recordFilter),
     emits: definition.emits ?? {},
     follows: definition.follows ?? {},
     entitlement,

@@ -1,5 +1,5 @@
 /** The configuration that a processor follows, as its thread has it. */
-import { type DocumentsById, DocumentsByTenant } from '../../runtime/kept.ts';
+import { type DocumentsById, DocumentsByTenant } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 
 const none = new DocumentsByTenant<object>();

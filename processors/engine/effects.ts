@@ -13,19 +13,27 @@ export interface Origin {
 }
 
 /** The dead letter of a message: a replay steps the items that `only-ordinals` names. */
-const letterOf = (origin: Origin, record: BusRecord, { ordinals, reason, message }: Poison): Message[] => {
+const toDeadLetter = (origin: Origin, record: BusRecord, { ordinals, reason, message }: Poison): Message[] => {
   const headers = ordinals === undefined ? record.headers : { ...record.headers, 'only-ordinals': ordinals };
   const { group, topic, partition } = origin;
-  const letter = { ...record, headers };
-  return unprocessable({ group, topic, partition, record: letter, reason, message, receivedAtMs: record.timestampMs });
+  const markedRecord = { ...record, headers };
+  return unprocessable({
+    group,
+    topic,
+    partition,
+    record: markedRecord,
+    reason,
+    message,
+    receivedAtMs: record.timestampMs,
+  });
 };
 
-export const lettersOf = (origin: Origin, records: readonly BusRecord[], poison: readonly Poison[]): Message[] => {
+export const toDeadLetters = (origin: Origin, records: readonly BusRecord[], poison: readonly Poison[]): Message[] => {
   if (poison.length === 0) return [];
   const byOffset = new Map(records.map((record) => [record.offset, record]));
   return poison.flatMap((each) => {
     const record = byOffset.get(each.offset);
-    return record === undefined ? [] : letterOf(origin, record, each);
+    return record === undefined ? [] : toDeadLetter(origin, record, each);
   });
 };
 

@@ -73,8 +73,9 @@ export const emittedOf = (topic: DerivedTopic, tenantId: string, value: unknown)
     throw new Error(`a value on topic ${topic.name} names tenant ${owner}, and was made of records of ${tenantId}`);
   const json = JSON.stringify(checked);
   const bytes = Buffer.byteLength(json) + 1;
-  const most = topic.maxMessageBytes - headerBytes;
-  if (bytes > most) throw new Error(`a value of ${bytes} bytes is above the ${most} that topic ${topic.name} takes`);
+  const maxBytes = topic.maxMessageBytes - headerBytes;
+  if (bytes > maxBytes)
+    throw new Error(`a value of ${bytes} bytes is above the ${maxBytes} that topic ${topic.name} takes`);
   return { topic: topic.name, tenantId, key: topic.keyOf(checked), json, bytes, messagesOf: topic.messagesOf };
 };
 
@@ -128,7 +129,7 @@ export class Emissions {
   }
 
   /** The messages, which belong behind the offset `last`; it is then empty again. */
-  take(last: number, { emitter, tick }: Place): Message[] {
+  drain(last: number, { emitter, tick }: Place): Message[] {
     const packs = [...this.#full, ...[...this.#packs.values()].flatMap(filled)];
     this.#full = [];
     this.#packs.clear();

@@ -3,7 +3,7 @@ import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
 import type { Answer, Holding } from './answer.ts';
 import type { Processor } from './definition.ts';
-import { countAnswer, lettersOf, logFailedTimers, type Origin } from './effects.ts';
+import { countAnswer, logFailedTimers, type Origin, toDeadLetters } from './effects.ts';
 import { loadTask, type Precaution, stateKey } from './load.ts';
 import { boundsOf } from './partition-bounds.ts';
 import { type TaskHandle, TaskLostError } from './pool.ts';
@@ -33,7 +33,7 @@ interface Running {
 /** After a snapshot so many times the CPU time that it took pass before another that can wait: 5 % of the thread at most. */
 const restFactor = 20;
 /** One that took less is no matter: ticks come once a second. */
-const leastRestedMs = 20;
+const minSnapshotMs = 20;
 
 /** Of a tenant that took too much. */
 const limitMs = 60_000;
@@ -59,7 +59,7 @@ export class PartitionRun {
   /** A range is claimed, and comes again: it must meet the state that it met. */
   #isClaimed: boolean;
   #end = { offset: Number.NaN, sinceMs: 0 };
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #isRevoked = false;
 
   constructor(shared: Shared, { topic, partition, committed, claimed }: AssignedPartition) {
@@ -75,12 +75,12 @@ export class PartitionRun {
 
   /** Readies the task. */
   assigned(): Promise<void> {
-    return this.#inTurn(async () => void (await this.#loaded()));
+    return this.#enqueue(async () => void (await this.#loaded()));
   }
 
   /** Resolves once the batch has taken effect. Rejects with no effect, or with one that the next delivery repeats under the same ids. */
   batch(batch: Batch): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#isClaimed = true;
       this.#shared.runtime.configuration.check(this.#shared.processor);
       await this.#guarded(() => this.#process(batch));
@@ -93,7 +93,7 @@ export class PartitionRun {
   /** Runs what time has made due, if the partition is idle. */
   tick(): Promise<void> {
     if (!this.#mayTick()) return Promise.resolve();
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       // Another tick may have been under way.
       if (!this.#mayTick() || this.#isRevoked || !(await this.#isIdle())) return;
       this.#shared.runtime.configuration.check(this.#shared.processor);
@@ -109,7 +109,7 @@ export class PartitionRun {
 
   /** Saves what has changed, and forgets the task. */
   revoked(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#isRevoked = true;
       const running = this.#running;
       try {
@@ -121,9 +121,9 @@ export class PartitionRun {
     });
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(work);
-    this.#turn = result.catch(() => undefined);
+  #enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => undefined);
     return result;
   }
 
@@ -145,19 +145,19 @@ export class PartitionRun {
     }
   }
 
-  #strike({ doing, isSlow }: TaskLostError): void {
+  #strike({ activity, isSlow }: TaskLostError): void {
     const { log } = this.#shared.runtime;
-    if (doing.kind === 'timers') {
-      this.#precautions.push({ kind: 'limit', tenantId: doing.tenantId });
-      log.error({ ...this.#origin, tenantId: doing.tenantId }, 'a timer did not end: its tenant is passed by');
+    if (activity.kind === 'timers') {
+      this.#precautions.push({ kind: 'limit', tenantId: activity.tenantId });
+      log.error({ ...this.#origin, tenantId: activity.tenantId }, 'a timer did not end: its tenant is passed by');
     }
-    if (doing.kind !== 'message') return;
-    const strikes = (this.#strikes.get(doing.offset) ?? 0) + 1;
-    this.#strikes.set(doing.offset, strikes);
+    if (activity.kind !== 'message') return;
+    const strikes = (this.#strikes.get(activity.offset) ?? 0) + 1;
+    this.#strikes.set(activity.offset, strikes);
     // A thread may die of what others keep in it.
     if (!isSlow && strikes < 2) return;
-    this.#precautions.push({ kind: 'skip', offset: doing.offset });
-    log.error({ ...this.#origin, offset: doing.offset }, 'a message ended its thread: it goes to the dead letter');
+    this.#precautions.push({ kind: 'skip', offset: activity.offset });
+    log.error({ ...this.#origin, offset: activity.offset }, 'a message ended its thread: it goes to the dead letter');
   }
 
   async #loaded(): Promise<Running> {
@@ -181,7 +181,7 @@ export class PartitionRun {
     if (stepped.last !== last) throw new Error(`a range up to ${last} came while one up to ${stepped.last} was open`);
     const { answer } = stepped;
     stepped.limited ??= this.#judged(running, answer);
-    const messages = [...answer.messages, ...lettersOf(this.#origin, records, answer.poison)];
+    const messages = [...answer.messages, ...toDeadLetters(this.#origin, records, answer.poison)];
     if (messages.length > 0) await runtime.producer.publish(messages);
     running.messages += records.length;
     running.isChanged = true;
@@ -223,7 +223,7 @@ export class PartitionRun {
 
   #justSaved({ snapshotMs }: TaskHandle): Omit<Running, 'task' | 'number'> {
     const { clock, pace } = this.#shared.runtime;
-    const restMs = snapshotMs < leastRestedMs ? 0 : Math.min(pace.snapshotMs, restFactor * snapshotMs);
+    const restMs = snapshotMs < minSnapshotMs ? 0 : Math.min(pace.snapshotMs, restFactor * snapshotMs);
     return { savedAtMs: clock.now(), restsUntilMs: performance.now() + restMs, messages: 0, isChanged: false };
   }
 

@@ -1,14 +1,14 @@
 /** The threads in which tasks run, as the main thread sees them. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { every } from '../../runtime/every.ts';
+import { every } from '../../runtime/interval.ts';
 import { Memory } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { Batch, BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Answer, Holding } from './answer.ts';
-import { HeldMessages } from './held-messages.ts';
-import { type Doing, Progress } from './progress.ts';
+import { HeldMessages } from './pending-messages.ts';
+import { Progress, type ThreadActivity } from './progress.ts';
 import { Shares } from './shares.ts';
 import type {
   ChangeRequest,
@@ -24,21 +24,21 @@ import type {
 /** The task is lost: open another from the last snapshot. */
 export class TaskLostError extends Error {
   /** What kept its thread busy when that ended, where that was of this task. */
-  readonly doing: Doing;
+  readonly activity: ThreadActivity;
   /** The thread was ended as it was busy with that for too long. */
   readonly isSlow: boolean;
 
-  constructor(message: string, { cause, doing = { kind: 'nothing' }, isSlow = false }: LostOptions = {}) {
+  constructor(message: string, { cause, activity = { kind: 'nothing' }, isSlow = false }: LostOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'TaskLostError';
-    this.doing = doing;
+    this.activity = activity;
     this.isSlow = isSlow;
   }
 }
 
 interface LostOptions {
   readonly cause?: unknown;
-  readonly doing?: Doing;
+  readonly activity?: ThreadActivity;
   readonly isSlow?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface TaskPlace {
 }
 
 /** Messages up to an offset. */
-type Fed = Pick<Batch, 'records' | 'last' | 'keep'>;
+type Fed = Pick<Batch, 'records' | 'last' | 'retain'>;
 
 /** A task in a thread. Calls are answered in their order. Where one rejects, it is with a `TaskLostError`, and so do all later ones. */
 export interface TaskHandle {
@@ -85,7 +85,7 @@ export interface TaskPoolOptions {
   readonly heldBytes?: number | undefined;
 }
 
-const mostThreads = 4;
+const maxThreads = 4;
 /**
  * A tenant's state is bounded before; this ends a step that never stops allocating, and not the process. What steps make is garbage soon:
  * V8 would let 64 MiB of it gather, and have as much free.
@@ -132,7 +132,7 @@ export class TaskPool {
       name: 'processor',
       owner: 'the processors',
       module: new URL('./worker.ts', import.meta.url),
-      size: threads ?? Math.max(1, Math.min(mostThreads, availableParallelism() - 1)),
+      size: threads ?? Math.max(1, Math.min(maxThreads, availableParallelism() - 1)),
       workerData: () => this.#start(url),
       resourceLimits,
     });
@@ -145,7 +145,7 @@ export class TaskPool {
     if (change.document === undefined) this.#documents.delete(key);
     else this.#documents.set(key, change);
     const request: ChangeRequest = { changes: [change] };
-    for (const thread of this.#pool.running) thread.tell(request);
+    for (const thread of this.#pool.running) thread.post(request);
   }
 
   /**
@@ -156,13 +156,13 @@ export class TaskPool {
     const thread = this.#threadOf(topic, partition);
     const messages = this.#messagesOf(thread, topic, partition);
     const task = ++this.#lastTask;
-    const ask = async (
+    const request = async (
       call: TaskCall,
       pieces: readonly Piece[] = [],
       moved: readonly ArrayBuffer[] = [],
     ): Promise<TaskReply> => {
       const reply = await thread
-        .ask((id): TaskRequest => ({ id, task, call, pieces }), moved)
+        .request((id): TaskRequest => ({ id, task, call, pieces }), moved)
         .catch((cause: unknown): never => {
           messages.lost();
           throw this.#lost(thread, task, cause);
@@ -172,9 +172,9 @@ export class TaskPool {
       if (reply.snapshotMs !== undefined) handle.snapshotMs = reply.snapshotMs;
       return reply;
     };
-    const feed = async (kind: 'batch' | 'replay', { records, last, keep }: Fed): Promise<TaskReply> => {
-      const { runs, pieces, moved, settled } = messages.send(records, keep);
-      return await ask({ kind, runs, last }, pieces, moved).finally(settled);
+    const feed = async (kind: 'batch' | 'replay', { records, last, retain }: Fed): Promise<TaskReply> => {
+      const { runs, pieces, moved, settled } = messages.send(records, retain);
+      return await request({ kind, runs, last }, pieces, moved).finally(settled);
     };
     const reader: WindowReader = {
       get next() {
@@ -187,20 +187,27 @@ export class TaskPool {
       shares: this.#watched.get(thread)?.shares ?? new Shares(),
       batch: async (batch) => (await feed('batch', batch)).answer as Answer,
       replay: async (records, last) => void (await feed('replay', { records, last })),
-      tick: async (clockMs) => (await ask({ kind: 'tick', clockMs })).answer,
-      published: async () => void (await ask({ kind: 'published' })),
-      snapshot: async () => (await ask({ kind: 'snapshot' })).saved as Uint8Array,
-      moveTo: async (offset) => void (await ask({ kind: 'move', offset })),
-      skip: async (offset) => void (await ask({ kind: 'skip', offset })),
-      limit: async (tenantId, reason, forMs) => void (await ask({ kind: 'limit', tenantId, reason, forMs })),
+      tick: async (clockMs) => (await request({ kind: 'tick', clockMs })).answer,
+      published: async () => void (await request({ kind: 'published' })),
+      snapshot: async () => (await request({ kind: 'snapshot' })).saved as Uint8Array,
+      moveTo: async (offset) => void (await request({ kind: 'move', offset })),
+      skip: async (offset) => void (await request({ kind: 'skip', offset })),
+      limit: async (tenantId, reason, forMs) => void (await request({ kind: 'limit', tenantId, reason, forMs })),
       close: async () => {
         messages.readers.delete(reader);
         messages.clean();
-        await ask({ kind: 'close' }).catch(() => undefined);
+        await request({ kind: 'close' }).catch(() => undefined);
       },
     };
     messages.readers.add(reader);
-    const { outbox = [], isEmptied = false } = await ask({ kind: 'open', processor, topic, partition, buckets, saved });
+    const { outbox = [], isEmptied = false } = await request({
+      kind: 'open',
+      processor,
+      topic,
+      partition,
+      buckets,
+      saved,
+    });
     return Object.assign(handle, { outbox, isEmptied });
   }
 
@@ -226,7 +233,7 @@ export class TaskPool {
     const known = all.get(key);
     if (known !== undefined) return known;
     const forget = (numbers: readonly number[]): Promise<TaskReply> =>
-      thread.ask((id): ForgetRequest => ({ id, forget: numbers }));
+      thread.request((id): ForgetRequest => ({ id, forget: numbers }));
     const made = new HeldMessages(this.#budget, this.#memory, forget);
     all.set(key, made);
     return made;
@@ -244,19 +251,19 @@ export class TaskPool {
   #lost(thread: PoolThread<TaskReply>, task: number, cause: unknown): TaskLostError {
     const message = cause instanceof Error ? cause.message : String(cause);
     const watched = this.#watched.get(thread);
-    const doing = watched?.progress.doing;
-    if (watched === undefined || doing === undefined || doing.kind === 'nothing' || doing.task !== task)
+    const activity = watched?.progress.activity;
+    if (watched === undefined || activity === undefined || activity.kind === 'nothing' || activity.task !== task)
       return new TaskLostError(message, { cause });
-    return new TaskLostError(message, { cause, doing, isSlow: watched.isSlow });
+    return new TaskLostError(message, { cause, activity, isSlow: watched.isSlow });
   }
 
   #check(messageSeconds: number): void {
     for (const thread of this.#pool.running) {
       const watched = this.#watched.get(thread);
       if (watched === undefined) continue;
-      const { count, doing } = watched.progress;
+      const { count, activity } = watched.progress;
       const busyMs = busyMsOf(watched.progress);
-      if (count !== watched.count || doing.kind === 'nothing') watched.sinceMs = busyMs;
+      if (count !== watched.count || activity.kind === 'nothing') watched.sinceMs = busyMs;
       watched.count = count;
       if (busyMs - watched.sinceMs < messageSeconds * 1_000) continue;
       watched.isSlow = true;

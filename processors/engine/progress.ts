@@ -1,7 +1,7 @@
 /** What a thread is doing, as the main thread sees it while the thread is busy: it lies in shared memory. */
 import type { Watch } from './task.ts';
 
-export type Doing =
+export type ThreadActivity =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'message'; readonly task: number; readonly offset: number }
   | { readonly kind: 'timers'; readonly task: number; readonly tenantId: string };
@@ -56,7 +56,7 @@ export class Progress implements Watch {
     return this.#numbers[COUNT] ?? 0;
   }
 
-  get doing(): Doing {
+  get activity(): ThreadActivity {
     const [kind = 0, task = 0, offset = 0, length = 0] = this.#numbers;
     if (kind === 0) return { kind: 'nothing' };
     if (kind === 1) return { kind: 'message', task, offset };

@@ -1,6 +1,6 @@
 /** A processor in this process: its consumer, and a task for each partition that it has. */
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { every } from '../../runtime/every.ts';
+import { every } from '../../runtime/interval.ts';
 import type { AssignedPartition, Batch, Consumer } from '../../schemas/ports/bus.ts';
 import type { Processor } from './definition.ts';
 import { PartitionRun } from './partition-run.ts';

@@ -1,5 +1,5 @@
 /** Due times that are made up while a store is away: they wait for it, but never longer than until the next due time comes. */
-import type { Thing } from './schedule-things.ts';
+import type { ScheduleItem } from './schedule-items.ts';
 import { nextDue } from './schedule-times.ts';
 
 /** Until what waits is tried again. */
@@ -12,7 +12,7 @@ interface Waiting {
   readonly untilMs: number;
 }
 
-type Timed = Pick<Thing, 'key' | 'phase' | 'everyMs'>;
+type Timed = Pick<ScheduleItem, 'key' | 'phase' | 'everyMs'>;
 
 export class MadeUp {
   /** Kept until the thing has caught up, so that all due times that are made up together wait for one interval at most. */

@@ -16,7 +16,7 @@ export class FairQueue {
   readonly #limits: QueueLimits;
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants that have work waiting and are below their limit, in the order of their turns. */
-  readonly #turns: Tenant[] = [];
+  readonly #readyTenants: Tenant[] = [];
   #running = 0;
 
   constructor(limits: QueueLimits) {
@@ -35,12 +35,12 @@ export class FairQueue {
   #enqueue(tenant: Tenant): void {
     if (tenant.queued || tenant.waiting.length === 0 || tenant.running >= this.#limits.perTenant) return;
     tenant.queued = true;
-    this.#turns.push(tenant);
+    this.#readyTenants.push(tenant);
   }
 
   #start(): void {
     while (this.#running < this.#limits.total) {
-      const tenant = this.#turns.shift();
+      const tenant = this.#readyTenants.shift();
       if (tenant === undefined) return;
       tenant.queued = false;
       const work = tenant.waiting.shift();

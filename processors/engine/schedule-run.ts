@@ -1,22 +1,22 @@
 /** Runs a schedule: this process is a member of its group, and has the slots of the partitions that it is assigned. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup } from '../../runtime/consumer-groups.ts';
-import { type KeptResources, keepResources } from '../../runtime/kept.ts';
+import { throttleFailures } from '../../runtime/log-throttle.ts';
+import { type ResourceCache, watchCollection } from '../../runtime/resource-cache.ts';
+import { untilAnswered } from '../../runtime/retry.ts';
 import type { States } from '../../runtime/states.ts';
-import { toldTogether } from '../../runtime/told-together.ts';
-import { untilAnswered } from '../../runtime/until-answered.ts';
 import type { AssignedPartition, Bus, Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { ConflictError, type Feed } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import { mostStaleMs } from './configuration.ts';
-import { DueLooks } from './due-looks.ts';
+import { maxStaleMs } from './configuration.ts';
+import { DueTimer } from './due-polling.ts';
 import { type FollowedEntitlement, followEntitlement } from './entitlements.ts';
 import { type Schedule, type SchedulePorts, scheduleTopic } from './schedule.ts';
+import { ScheduleItems } from './schedule-items.ts';
 import { FairQueue } from './schedule-queue.ts';
 import { type Overdue, Slot } from './schedule-slot.ts';
-import { Things } from './schedule-things.ts';
 import { nextDue, slotsOf } from './schedule-times.ts';
 
 export interface ScheduleRuntime {
@@ -28,7 +28,7 @@ export interface ScheduleRuntime {
   readonly log: Log;
   readonly metrics: Metrics;
   /** The shortest time between two looks for what is due. Default 100. */
-  readonly lookMs?: number;
+  readonly pollMs?: number;
 }
 
 export interface RunningSchedule {
@@ -41,11 +41,11 @@ export interface RunningSchedule {
 }
 
 const firstBackOffMs = 300;
-const longestBackOffMs = 30_000;
+const maxBackOffMs = 30_000;
 /** How often it is looked for what has been due for long. */
 const overdueMs = 5_000;
 /** What takes its time is told of after so long at the latest, where its interval is short. */
-const mostLateMs = 110_000;
+const maxLateMs = 110_000;
 
 type Partition = Pick<AssignedPartition, 'topic' | 'partition'>;
 
@@ -74,7 +74,7 @@ interface Holding {
 class ScheduleRun {
   readonly #schedule: Schedule;
   readonly #runtime: ScheduleRuntime;
-  readonly #things: Things;
+  readonly #items: ScheduleItems;
   readonly #queue: FairQueue;
   readonly #slots = new Map<number, Slot>();
   /** Slots of this member that are not open, and since when. */
@@ -82,15 +82,15 @@ class ScheduleRun {
   /** Partitions of this member. */
   readonly #partitions = new Map<number, Holding>();
   readonly #notLoaded = this.#failures('slots could not be loaded; their things do not run until they are');
-  readonly #late = toldTogether((error, things) =>
+  readonly #late = throttleFailures((error, items) =>
     this.#runtime.log.warn(
-      { error, schedule: this.#schedule.name, things },
+      { error, schedule: this.#schedule.name, items },
       'runs took too long; the next are at the next due times',
     ),
   );
   readonly #notSaved = this.#failures('slots could not be saved or published; they are loaded again');
   #entitlement: FollowedEntitlement | undefined;
-  #looks: DueLooks | undefined;
+  #dueTimer: DueTimer | undefined;
   #sinceMs = 0;
   #isStale = false;
   #overdueAtMs = Number.NEGATIVE_INFINITY;
@@ -99,7 +99,7 @@ class ScheduleRun {
   constructor(schedule: Schedule, runtime: ScheduleRuntime) {
     this.#schedule = schedule;
     this.#runtime = runtime;
-    this.#things = new Things(schedule, runtime.log);
+    this.#items = new ScheduleItems(schedule, runtime.log);
     this.#queue = new FairQueue(schedule.atOnce);
   }
 
@@ -111,20 +111,20 @@ class ScheduleRun {
   async run(consumer: ReturnType<Bus['consumer']>, stopping: AbortSignal): Promise<void> {
     const opened: Pick<Feed, 'close'>[] = [];
     try {
-      const kept = await this.#follow(opened, stopping).catch((error: unknown) => {
+      const resources = await this.#follow(opened, stopping).catch((error: unknown) => {
         if (!stopping.aborted) throw error;
       });
-      if (kept !== undefined) await this.#consume(consumer, kept);
+      if (resources !== undefined) await this.#consume(consumer, resources);
     } finally {
       await Promise.all(opened.map((each) => each.close()));
     }
   }
 
   /** Learns what the schedule goes by, of documents that may be away for a while. */
-  async #follow(opened: Pick<Feed, 'close'>[], stopping: AbortSignal): Promise<KeptResources<object>> {
+  async #follow(opened: Pick<Feed, 'close'>[], stopping: AbortSignal): Promise<ResourceCache<object>> {
     const { documents } = this.#runtime.ports;
     const { name } = this.#schedule;
-    const away = toldTogether((error) =>
+    const away = throttleFailures((error) =>
       this.#runtime.log.warn({ error, schedule: name }, 'documents do not answer; the schedule starts when they do'),
     );
     const patiently = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -132,35 +132,39 @@ class ScheduleRun {
     this.#sinceMs = await patiently(() => sinceOf(name, this.#runtime));
     this.#entitlement = await patiently(() => followEntitlement(documents, this.#schedule.entitlement));
     opened.push(this.#entitlement);
-    const kept = await patiently(() =>
-      keepResources(documents, this.#schedule.things, (change) => {
-        const { slot, key } = this.#things.change(change);
+    const resources = await patiently(() =>
+      watchCollection(documents, this.#schedule.collection, (change) => {
+        const { slot, key } = this.#items.change(change);
         this.#slots.get(slot)?.changed(key);
       }),
     );
-    opened.push(kept);
-    return kept;
+    opened.push(resources);
+    return resources;
   }
 
-  async #consume(consumer: ReturnType<Bus['consumer']>, kept: KeptResources<object>): Promise<void> {
-    const { clock, lookMs = 100 } = this.#runtime;
-    const looks = new DueLooks({ look: () => this.#look(kept), now: () => clock.now(), leastMs: lookMs });
-    this.#looks = looks;
+  async #consume(consumer: ReturnType<Bus['consumer']>, resources: ResourceCache<object>): Promise<void> {
+    const { clock, pollMs = 100 } = this.#runtime;
+    const dueTimer = new DueTimer({
+      runDue: () => this.#runDue(resources),
+      now: () => clock.now(),
+      minIntervalMs: pollMs,
+    });
+    this.#dueTimer = dueTimer;
     try {
       await consumer.run([scheduleTopic(this.#schedule.name).name], async () => undefined, {
         assigned: (partition) => this.#assigned(partition),
         revoked: (partition) => this.#revoked(partition),
       });
     } finally {
-      looks.stop();
+      dueTimer.stop();
     }
   }
 
   /** Starts what is due; answers when the next is. */
-  #look(kept: KeptResources<object>): number {
+  #runDue(resources: ResourceCache<object>): number {
     const { clock, log } = this.#runtime;
     this.#measure(clock.now());
-    const isStale = Math.max(kept.staleMs(), this.#entitlement?.staleMs() ?? 0) > mostStaleMs;
+    const isStale = Math.max(resources.staleMs(), this.#entitlement?.staleMs() ?? 0) > maxStaleMs;
     if (isStale && !this.#isStale)
       log.warn(
         { schedule: this.#schedule.name },
@@ -170,7 +174,7 @@ class ScheduleRun {
     if (isStale) return Number.NEGATIVE_INFINITY;
     const nowMs = clock.now();
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const slot of this.#slots.values()) nextMs = Math.min(nextMs, slot.look(nowMs));
+    for (const slot of this.#slots.values()) nextMs = Math.min(nextMs, slot.runDue(nowMs));
     return nextMs;
   }
 
@@ -178,9 +182,9 @@ class ScheduleRun {
   *#overdue(nowMs: number): Generator<Overdue, void, undefined> {
     for (const slot of this.#slots.values()) yield* slot.overdue(nowMs);
     for (const [slot, sinceMs] of this.#opening)
-      for (const thing of this.#things.of(slot).values()) {
-        const due = nextDue(thing.phase, thing.everyMs, sinceMs);
-        if (due <= nowMs) yield { thing, forMs: nowMs - due };
+      for (const item of this.#items.of(slot).values()) {
+        const due = nextDue(item.phase, item.everyMs, sinceMs);
+        if (due <= nowMs) yield { item, forMs: nowMs - due };
       }
   }
 
@@ -192,9 +196,9 @@ class ScheduleRun {
     let oldestMs = 0;
     let late = 0;
     let failing = 0;
-    for (const { thing, forMs, fails = false } of this.#overdue(nowMs)) {
+    for (const { item, forMs, fails = false } of this.#overdue(nowMs)) {
       oldestMs = Math.max(oldestMs, forMs);
-      if (forMs <= Math.max(3 * thing.everyMs, Math.min(1.5 * budgetMs, mostLateMs))) continue;
+      if (forMs <= Math.max(3 * item.everyMs, Math.min(1.5 * budgetMs, maxLateMs))) continue;
       late++;
       if (fails) failing++;
     }
@@ -228,7 +232,7 @@ class ScheduleRun {
   }
 
   #failures(message: string) {
-    return toldTogether((error, slots) =>
+    return throttleFailures((error, slots) =>
       this.#runtime.log.warn({ error, schedule: this.#schedule.name, slots }, message),
     );
   }
@@ -238,24 +242,24 @@ class ScheduleRun {
     const { name } = this.#schedule;
     const again = async (waitMs: number): Promise<void> => {
       await sleep(waitMs, undefined, { signal: revoked }).catch(() => undefined);
-      if (!revoked.aborted) await this.#open(slot, revoked, Math.min(2 * waitMs, longestBackOffMs));
+      if (!revoked.aborted) await this.#open(slot, revoked, Math.min(2 * waitMs, maxBackOffMs));
     };
     try {
       const opened = await Slot.open({
         ...this.#runtime,
         key: `schedules/${name}/${slot}`,
         schedule: this.#schedule,
-        things: this.#things.of(slot),
+        items: this.#items.of(slot),
         sinceMs: this.#sinceMs,
         queue: this.#queue,
         isEntitled: (tenantId) => this.#entitlement?.has(tenantId) === true,
         late: this.#late,
-        due: (dueMs) => this.#looks?.due(dueMs),
+        due: (dueMs) => this.#dueTimer?.due(dueMs),
       });
       if (revoked.aborted) return;
       this.#slots.set(slot, opened);
       this.#opening.delete(slot);
-      this.#looks?.due(Number.NEGATIVE_INFINITY);
+      this.#dueTimer?.due(Number.NEGATIVE_INFINITY);
       void opened.failed.then((error) => {
         this.#slots.delete(slot);
         if (!revoked.aborted) this.#opening.set(slot, this.#runtime.clock.now());

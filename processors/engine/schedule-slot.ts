@@ -1,8 +1,8 @@
 /** One slot of a schedule in the member that has it: runs its things when they are due, saves what they did, and publishes it. */
 import { randomUUID } from 'node:crypto';
+import { trackWork } from '../../runtime/current-work.ts';
 import type { States } from '../../runtime/states.ts';
-import { LateError, orAborted } from '../../runtime/within.ts';
-import { doing } from '../../runtime/work.ts';
+import { LateError, orAborted } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -11,10 +11,10 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Emits } from './definition.ts';
 import { Emissions, type Emitted, emittedOf } from './emissions.ts';
 import type { Run, Schedule, SchedulePorts } from './schedule.ts';
+import type { ScheduleItem } from './schedule-items.ts';
 import { MadeUp } from './schedule-made-up.ts';
 import type { FairQueue } from './schedule-queue.ts';
-import { currentState, decodeSlot, encodeSlot, type SavedThing } from './schedule-snapshot.ts';
-import type { Thing } from './schedule-things.ts';
+import { currentState, decodeSlot, encodeSlot, type SavedItem } from './schedule-snapshot.ts';
 import { type Due, dueAt, nextDue, tenantOf } from './schedule-times.ts';
 
 export interface SlotOptions {
@@ -22,7 +22,7 @@ export interface SlotOptions {
   readonly key: string;
   readonly schedule: Schedule;
   /** By key, current. */
-  readonly things: ReadonlyMap<string, Thing>;
+  readonly items: ReadonlyMap<string, ScheduleItem>;
   /** Things are not due before. */
   readonly sinceMs: number;
   readonly queue: FairQueue;
@@ -35,7 +35,7 @@ export interface SlotOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Is told of each run that took too long: under pressure there are many. */
-  readonly late: (thing: string, error: Error) => void;
+  readonly late: (item: string, error: Error) => void;
   /** Is told when a thing is due at a time that the last look did not answer. */
   readonly due: (dueMs: number) => void;
 }
@@ -59,10 +59,10 @@ const outcomeOf = (error: unknown, waits: boolean): string => {
  */
 export class Slot {
   readonly #options: SlotOptions;
-  readonly #things = new Map<string, SavedThing>();
+  readonly #items = new Map<string, SavedItem>();
   readonly #emissions = new Emissions(keyBuckets);
   /** Things that were deleted, and of which what they leave behind has not taken effect. */
-  readonly #leaving = new Map<string, SavedThing>();
+  readonly #leaving = new Map<string, SavedItem>();
   /** Things that wait for their turn, run, or have overrun their time and not ended. */
   readonly #busy = new Set<string>();
   /** Things of which the last run failed, and the due time of the first that did. */
@@ -78,7 +78,7 @@ export class Slot {
   #saving: Promise<void> | undefined;
   #settled: (() => void) | undefined;
   #nextDueMs = Number.NEGATIVE_INFINITY;
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(options: SlotOptions) {
     this.#options = options;
@@ -97,13 +97,13 @@ export class Slot {
   }
 
   /** Starts what is due; answers when the next is. */
-  look(nowMs: number): number {
+  runDue(nowMs: number): number {
     // The clock was set back.
-    if (nowMs < this.#lookedMs) {
+    if (nowMs < this.#checkedAtMs) {
       this.#nextDueMs = Number.NEGATIVE_INFINITY;
       this.#madeUp.clear();
     }
-    this.#lookedMs = nowMs;
+    this.#checkedAtMs = nowMs;
     if (this.#closing.signal.aborted) return Number.POSITIVE_INFINITY;
     if (nowMs >= this.#nextDueMs) this.#start(nowMs);
     return this.#nextDueMs;
@@ -112,27 +112,27 @@ export class Slot {
   #start(nowMs: number): void {
     this.#nextDueMs = Number.POSITIVE_INFINITY;
     const { missed } = this.#options.schedule;
-    const most = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
+    const maxRuns = missed === 'skip' ? 1 : Math.max(1, missed.makeUp);
     this.#forgetAhead(nowMs);
-    for (const thing of this.#options.things.values()) {
-      if (this.#busy.has(thing.key)) continue;
-      const againMs = this.#madeUp.againMs(thing.key);
+    for (const item of this.#options.items.values()) {
+      if (this.#busy.has(item.key)) continue;
+      const againMs = this.#madeUp.againMs(item.key);
       if (nowMs < againMs) {
         this.#nextDueMs = Math.min(this.#nextDueMs, againMs);
         continue;
       }
-      const due = dueAt(nowMs, { ...thing, afterMs: this.#doneMs(thing), most });
-      if (due === undefined) this.#await(thing);
-      else this.#begin(thing, due);
+      const due = dueAt(nowMs, { ...item, afterMs: this.#doneMs(item), maxRuns });
+      if (due === undefined) this.#await(item);
+      else this.#begin(item, due);
     }
   }
 
   /** Of things that are due and have not run, or whose runs fail, for how long. */
   *overdue(nowMs: number): Generator<Overdue, void, undefined> {
-    for (const thing of this.#options.things.values()) {
-      const failedMs = this.#failing.get(thing.key);
-      const due = failedMs ?? nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
-      if (due <= nowMs) yield { thing, forMs: nowMs - due, fails: failedMs !== undefined };
+    for (const item of this.#options.items.values()) {
+      const failedMs = this.#failing.get(item.key);
+      const due = failedMs ?? nextDue(item.phase, item.everyMs, this.#doneMs(item));
+      if (due <= nowMs) yield { item, forMs: nowMs - due, fails: failedMs !== undefined };
     }
   }
 
@@ -140,10 +140,10 @@ export class Slot {
   changed(key: string): void {
     this.#nextDueMs = Number.NEGATIVE_INFINITY;
     this.#options.due(this.#nextDueMs);
-    if (!this.#options.things.has(key)) this.#forget(key);
-    const saved = this.#things.get(key);
-    if (saved === undefined || saved.born === this.#options.things.get(key)?.document.createdAt) return;
-    this.#things.delete(key);
+    if (!this.#options.items.has(key)) this.#forget(key);
+    const saved = this.#items.get(key);
+    if (saved === undefined || saved.born === this.#options.items.get(key)?.document.createdAt) return;
+    this.#items.delete(key);
     this.#leave(key, saved);
   }
 
@@ -155,22 +155,22 @@ export class Slot {
   }
 
   async #load(): Promise<void> {
-    const { states, key, schedule, things, producer } = this.#options;
+    const { states, key, schedule, items, producer } = this.#options;
     const snapshot = await states.load(key);
     if (snapshot === undefined) return;
-    const { emitter, emitted, outbox, stateVersion, things: saved } = decodeSlot(snapshot.bytes);
+    const { emitter, emitted, outbox, stateVersion, items: saved } = decodeSlot(snapshot.bytes);
     this.#number = snapshot.number;
     this.#emitter = emitter;
     this.#emitted = emitted;
     if (outbox.length > 0) await producer.publish(outbox);
-    for (const [thing, { born, dueMs, state }] of saved) {
-      const kept = { born, dueMs, state: currentState(schedule, state, stateVersion) };
-      if (things.get(thing)?.document.createdAt === born) this.#things.set(thing, kept);
-      else this.#leave(thing, kept);
+    for (const [item, { born, dueMs, state }] of saved) {
+      const savedItem = { born, dueMs, state: currentState(schedule, state, stateVersion) };
+      if (items.get(item)?.document.createdAt === born) this.#items.set(item, savedItem);
+      else this.#leave(item, savedItem);
     }
   }
 
-  #leave(key: string, saved: SavedThing): void {
+  #leave(key: string, saved: SavedItem): void {
     const { schedule, queue, log } = this.#options;
     if (schedule.removed === undefined) return;
     this.#leaving.set(key, saved);
@@ -193,7 +193,7 @@ export class Slot {
     });
   }
 
-  async #removed(tenantId: string, { state }: SavedThing): Promise<readonly Emitted[]> {
+  async #removed(tenantId: string, { state }: SavedItem): Promise<readonly Emitted[]> {
     const { schedule, ports, clock } = this.#options;
     const { values, emit } = this.#emitting(tenantId);
     await schedule.removed?.({ tenantId, emit, ports, state: JSON.parse(state), nowMs: clock.now() });
@@ -201,51 +201,51 @@ export class Slot {
   }
 
   /** The due time after which its next one comes. */
-  #doneMs({ key, document }: Thing): number {
-    return this.#things.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
+  #doneMs({ key, document }: ScheduleItem): number {
+    return this.#items.get(key)?.dueMs ?? Math.max(Date.parse(document.updatedAt), this.#options.sinceMs);
   }
 
-  #await(thing: Thing): void {
-    const due = nextDue(thing.phase, thing.everyMs, this.#doneMs(thing));
-    this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + thing.everyMs);
+  #await(item: ScheduleItem): void {
+    const due = nextDue(item.phase, item.everyMs, this.#doneMs(item));
+    this.#nextDueMs = Math.min(this.#nextDueMs, due, this.#options.clock.now() + item.everyMs);
   }
 
   /** Times that lie ahead by more than an interval were written by a clock that was wrong: they count as now. */
   #forgetAhead(nowMs: number): void {
-    const { things, schedule, log } = this.#options;
-    const ahead = [...things.values()].filter(
-      (thing) => !this.#busy.has(thing.key) && this.#doneMs(thing) > nowMs + thing.everyMs,
+    const { items, schedule, log } = this.#options;
+    const ahead = [...items.values()].filter(
+      (item) => !this.#busy.has(item.key) && this.#doneMs(item) > nowMs + item.everyMs,
     );
     if (ahead.length === 0) return;
-    for (const thing of ahead) this.#passOver(thing, nowMs);
+    for (const item of ahead) this.#passOver(item, nowMs);
     log.warn(
-      { schedule: schedule.name, things: ahead.length },
+      { schedule: schedule.name, items: ahead.length },
       'due times lay ahead of the clock; they count as now: compare the clocks of the processes',
     );
   }
 
-  #begin({ key, tenantId }: Thing, due: Due): void {
+  #begin({ key, tenantId }: ScheduleItem, due: Due): void {
     this.#busy.add(key);
     this.#options.queue.add(tenantId, async () => {
-      const thing = this.#options.things.get(key);
+      const item = this.#options.items.get(key);
       if (this.#closing.signal.aborted) return;
-      if (thing === undefined) this.#free(key);
-      else if (this.#options.isEntitled(tenantId)) await this.#attempt(thing, due);
-      else this.#refuse(thing, due);
+      if (item === undefined) this.#free(key);
+      else if (this.#options.isEntitled(tenantId)) await this.#attempt(item, due);
+      else this.#refuse(item, due);
     });
   }
 
   /** The due time passes without a run. */
-  #refuse(thing: Thing, { dueMs, skipped }: Due): void {
+  #refuse(item: ScheduleItem, { dueMs, skipped }: Due): void {
     const { metrics, schedule } = this.#options;
     metrics.add('oiq_schedule_runs_total', 1 + skipped, { schedule: schedule.name, outcome: 'not-entitled' });
-    this.#passOver(thing, dueMs);
-    this.#free(thing.key);
+    this.#passOver(item, dueMs);
+    this.#free(item.key);
     this.#saveSoon();
   }
 
   /** Resolves when it has run, or its time is over. */
-  async #attempt(thing: Thing, { dueMs, skipped }: Due): Promise<void> {
+  async #attempt(item: ScheduleItem, { dueMs, skipped }: Due): Promise<void> {
     const { clock, metrics, schedule } = this.#options;
     const labels = { schedule: schedule.name };
     const startMs = clock.now();
@@ -254,19 +254,19 @@ export class Slot {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(new LateError(schedule.budgetMs)), schedule.budgetMs);
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
-    const mayWait = schedule.missed !== 'skip' && this.#madeUp.mayWait(thing, dueMs, startMs);
-    const running = this.#run(thing, { dueMs, mayWait }, signal);
+    const mayWait = schedule.missed !== 'skip' && this.#madeUp.mayWait(item, dueMs, startMs);
+    const running = this.#run(item, { dueMs, mayWait }, signal);
     let outcome = 'success';
     try {
-      this.#take(thing, dueMs, await orAborted(running, signal));
+      this.#complete(item, dueMs, await orAborted(running, signal));
     } catch (error) {
       const waits = mayWait && error instanceof UnavailableError;
       outcome = outcomeOf(error, waits);
-      if (waits) this.#madeUp.wait(thing, startMs);
-      else this.#failedAt(thing, dueMs, error);
+      if (waits) this.#madeUp.wait(item, startMs);
+      else this.#failedAt(item, dueMs, error);
     }
     clearTimeout(timer);
-    const free = (): void => this.#free(thing.key);
+    const free = (): void => this.#free(item.key);
     void running.then(free, free);
     if (this.#closing.signal.aborted) return;
     metrics.add('oiq_schedule_runs_total', 1, { ...labels, outcome });
@@ -275,14 +275,14 @@ export class Slot {
   }
 
   /** The due time passes. */
-  #failedAt(thing: Thing, dueMs: number, error: unknown): void {
-    this.#passOver(thing, dueMs);
-    if (!this.#closing.signal.aborted) this.#tellOf(thing, error);
-    this.#failing.set(thing.key, this.#failing.get(thing.key) ?? dueMs);
+  #failedAt(item: ScheduleItem, dueMs: number, error: unknown): void {
+    this.#passOver(item, dueMs);
+    if (!this.#closing.signal.aborted) this.#reportFailure(item, error);
+    this.#failing.set(item.key, this.#failing.get(item.key) ?? dueMs);
   }
 
   /** One line for each thing whose runs begin to fail; one for all that take too long, of which there are many under pressure. */
-  #tellOf({ key, tenantId, document }: Thing, error: unknown): void {
+  #reportFailure({ key, tenantId, document }: ScheduleItem, error: unknown): void {
     const { schedule, log, late } = this.#options;
     if (error instanceof LateError) late(key, error);
     else if (!this.#failing.has(key))
@@ -292,10 +292,10 @@ export class Slot {
       );
   }
 
-  async #run({ key, tenantId, document }: Thing, when: When, signal: AbortSignal): Promise<Done> {
+  async #run({ key, tenantId, document }: ScheduleItem, when: When, signal: AbortSignal): Promise<Done> {
     const { schedule, ports } = this.#options;
     const { values, emit } = this.#emitting(tenantId);
-    const saved = this.#things.get(key)?.state;
+    const saved = this.#items.get(key)?.state;
     let copy: { readonly state: unknown } | undefined;
     const run = {
       ...{ tenantId, emit, signal, ports, ...when },
@@ -304,7 +304,7 @@ export class Slot {
         return copy.state;
       },
     };
-    const next = await doing(`schedule ${schedule.name}`, () => schedule.run(document, run));
+    const next = await trackWork(`schedule ${schedule.name}`, () => schedule.run(document, run));
     return { state: JSON.stringify(schedule.state.schema.parse(next)), values };
   }
 
@@ -320,29 +320,29 @@ export class Slot {
     return { values, emit };
   }
 
-  #take(thing: Thing, dueMs: number, { state, values }: Done): void {
-    if (!this.#isCurrent(thing)) return;
+  #complete(item: ScheduleItem, dueMs: number, { state, values }: Done): void {
+    if (!this.#isCurrent(item)) return;
     for (const value of values) this.#emissions.add(value);
-    this.#things.set(thing.key, { born: thing.document.createdAt, dueMs, state });
-    this.#failing.delete(thing.key);
+    this.#items.set(item.key, { born: item.document.createdAt, dueMs, state });
+    this.#failing.delete(item.key);
   }
 
-  #passOver(thing: Thing, dueMs: number): void {
-    if (!this.#isCurrent(thing)) return;
-    const state = this.#things.get(thing.key)?.state ?? JSON.stringify(this.#options.schedule.state.empty());
-    this.#things.set(thing.key, { born: thing.document.createdAt, dueMs, state });
+  #passOver(item: ScheduleItem, dueMs: number): void {
+    if (!this.#isCurrent(item)) return;
+    const state = this.#items.get(item.key)?.state ?? JSON.stringify(this.#options.schedule.state.empty());
+    this.#items.set(item.key, { born: item.document.createdAt, dueMs, state });
   }
 
   /** Whether what a run did counts: the slot is open, and the thing still there. */
-  #isCurrent({ key, document }: Thing): boolean {
-    return !this.#closing.signal.aborted && this.#options.things.get(key)?.document.createdAt === document.createdAt;
+  #isCurrent({ key, document }: ScheduleItem): boolean {
+    return !this.#closing.signal.aborted && this.#options.items.get(key)?.document.createdAt === document.createdAt;
   }
 
   #free(key: string): void {
     this.#busy.delete(key);
-    const thing = this.#options.things.get(key);
-    if (thing === undefined) this.#forget(key);
-    else this.#await(thing);
+    const item = this.#options.items.get(key);
+    if (item === undefined) this.#forget(key);
+    else this.#await(item);
     this.#options.due(this.#nextDueMs);
     if (this.#busy.size === 0) this.#settled?.();
   }
@@ -380,14 +380,14 @@ export class Slot {
   async #save(): Promise<void> {
     const { states, key, schedule, producer } = this.#options;
     this.#isChanged = false;
-    const outbox = this.#emissions.take(this.#emitted + 1, { emitter: this.#emitter, tick: 0 });
+    const outbox = this.#emissions.drain(this.#emitted + 1, { emitter: this.#emitter, tick: 0 });
     if (outbox.length > 0) this.#emitted++;
     const bytes = encodeSlot({
       stateVersion: schedule.state.version,
       emitter: this.#emitter,
       emitted: this.#emitted,
       outbox,
-      things: this.#leaving.size === 0 ? this.#things : new Map([...this.#leaving, ...this.#things]),
+      items: this.#leaving.size === 0 ? this.#items : new Map([...this.#leaving, ...this.#items]),
     });
     this.#number = await states.save(key, bytes, this.#number);
     if (outbox.length > 0) await producer.publish(outbox);
@@ -406,7 +406,7 @@ export class Slot {
 }
 
 export interface Overdue {
-  readonly thing: Pick<Thing, 'everyMs'>;
+  readonly item: Pick<ScheduleItem, 'everyMs'>;
   readonly forMs: number;
   /** It runs, and its runs fail. */
   readonly fails?: boolean;

@@ -5,7 +5,7 @@ import { restoredMessages, type SavedMessage, savedMessages } from './emissions.
 import type { Schedule } from './schedule.ts';
 
 /** What is kept of one thing. */
-export interface SavedThing {
+export interface SavedItem {
   /** When its document was made: another one of the same id begins anew. */
   readonly born: string;
   /** The last due time that was run. */
@@ -21,21 +21,21 @@ export interface SavedSlot {
   readonly emitted: number;
   /** Emitted by the last save, and perhaps not published yet. */
   readonly outbox: readonly Message[];
-  readonly things: ReadonlyMap<string, SavedThing>;
+  readonly items: ReadonlyMap<string, SavedItem>;
 }
 
 const format = 1;
 
-export const encodeSlot = ({ things, outbox, ...slot }: SavedSlot): Uint8Array => {
+export const encodeSlot = ({ items, outbox, ...slot }: SavedSlot): Uint8Array => {
   const head = JSON.stringify({ format, ...slot, outbox: savedMessages(outbox) });
-  const rows = [...things].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
+  const rows = [...items].map(([key, { born, dueMs, state }]) => `[${JSON.stringify([key, born, dueMs])},${state}]`);
   return Buffer.from(`[${head},[${rows.join(',')}]]`);
 };
 
 /** Throws for what `encodeSlot` did not write. */
 export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
   const [{ format: written, outbox, ...slot }, rows] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [
-    Omit<SavedSlot, 'outbox' | 'things'> & { readonly format: number; readonly outbox: readonly SavedMessage[] },
+    Omit<SavedSlot, 'outbox' | 'items'> & { readonly format: number; readonly outbox: readonly SavedMessage[] },
     [[key: string, born: string, dueMs: number], state: unknown][],
   ];
   if (written !== format)
@@ -43,7 +43,7 @@ export const decodeSlot = (bytes: Uint8Array): SavedSlot => {
   return {
     ...slot,
     outbox: restoredMessages(outbox),
-    things: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
+    items: new Map(rows.map(([[key, born, dueMs], state]) => [key, { born, dueMs, state: JSON.stringify(state) }])),
   };
 };
 

@@ -9,7 +9,7 @@ import type { Schedule } from './schedule.ts';
 export const slotCount = 240;
 
 /** Identifies a thing among all tenants. */
-export const thingKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+export const itemKey = (tenantId: string, id: string): string => `${tenantId}/${id}`;
 
 /** The tenant of a thing's key: ids of tenants have no slash. */
 export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
@@ -24,7 +24,7 @@ export const slotsOf = (partition: number, partitions: number): number[] =>
   Array.from({ length: slotCount }, (_, slot) => slot).filter((slot) => slot % partitions === partition);
 
 /**
- * The phase of a thing that is due with others of its tenant: as `phaseOf` its key, but that things come due in moments `togetherMs`
+ * The phase of a thing that is due with others of its tenant: as `phaseOf` its key, but that things come due in moments `batchMs`
  * apart. Tenants have moments of their own.
  */
 export const sharedPhaseOf = (
@@ -32,16 +32,16 @@ export const sharedPhaseOf = (
   key: string,
   {
     everyMs,
-    togetherMs,
+    batchMs,
     within: { fromMs, toMs } = { fromMs: 0, toMs: everyMs },
   }: {
     readonly everyMs: number;
-    readonly togetherMs: number;
+    readonly batchMs: number;
     readonly within?: Schedule['within'];
   },
 ): number => {
-  const moment = Math.floor(phaseOf(tenantId) * togetherMs);
-  const at = fromMs + Math.floor((phaseOf(key) * (toMs - fromMs)) / togetherMs) * togetherMs + moment;
+  const moment = Math.floor(phaseOf(tenantId) * batchMs);
+  const at = fromMs + Math.floor((phaseOf(key) * (toMs - fromMs)) / batchMs) * batchMs + moment;
   // Half a millisecond more, as a phase is a fraction.
   return ((at % everyMs) + 0.5) / everyMs;
 };
@@ -61,11 +61,11 @@ export interface Due {
 /** What to run now of the due times after `afterMs`: the earliest of the last `most`. `undefined` when none has come. */
 export const dueAt = (
   nowMs: number,
-  { phase, everyMs, afterMs, most }: { phase: number; everyMs: number; afterMs: number; most: number },
+  { phase, everyMs, afterMs, maxRuns }: { phase: number; everyMs: number; afterMs: number; maxRuns: number },
 ): Due | undefined => {
   const first = nextDue(phase, everyMs, afterMs);
   if (first > nowMs) return undefined;
   const count = Math.floor((nowMs - first) / everyMs) + 1;
-  const skipped = Math.max(0, count - most);
+  const skipped = Math.max(0, count - maxRuns);
   return { dueMs: first + skipped * everyMs, skipped };
 };

@@ -15,7 +15,7 @@ export interface SchedulePorts {
 }
 
 /** What is kept of each thing between its runs: JSON. */
-export interface ThingState<State> {
+export interface ItemState<State> {
   /** Raised when `schema` can no longer read what an older version wrote. */
   readonly version: number;
   readonly schema: z.ZodType<State>;
@@ -46,33 +46,33 @@ export type Left<State, E extends Emits> = Pick<Run<State, E>, 'tenantId' | 'sta
 };
 
 /** When things of a tenant come due: so far apart, in that part of their interval. */
-export type Moments = { readonly togetherMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
+export type Moments = { readonly batchMs: number } & Pick<ScheduleDefinition<object, unknown, Emits>, 'within'>;
 
-export interface ScheduleDefinition<Thing extends object, State, E extends Emits> {
+export interface ScheduleDefinition<Item extends object, State, E extends Emits> {
   /** What it does, plural. The consumer group is `processors.<name>`, its topic `schedule.<name>`. */
   readonly name: string;
   readonly summary: string;
   /** Things of tenants whose plan lacks it are not run: their due times pass, and are counted. */
   readonly entitlement?: string;
   /** One document is one thing. Changes act within a second. */
-  readonly things: CollectionDefinition<Thing>;
+  readonly collection: CollectionDefinition<Item>;
   /** How often, a second at least; `undefined` for not now, which also ends its state. Due times are spread over the interval by the thing's id. */
-  everyMs(thing: Thing & Stored): number | undefined;
+  everyMs(item: Item & Stored): number | undefined;
   /**
    * Things of one tenant come due in the same moments, so far apart, so that their work can be done together. By default each has a time
    * of its own.
    */
-  readonly togetherMs?: number;
-  /** With `togetherMs`: which part of their interval things come due in, since the epoch; all of it by default. */
+  readonly batchMs?: number;
+  /** With `batchMs`: which part of their interval things come due in, since the epoch; all of it by default. */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
   /** In place of both where not all things have the same. */
-  momentsOf?(thing: Thing & Stored): Moments;
+  momentsOf?(item: Item & Stored): Moments;
   /**
    * Of due times that nobody ran, as no member was there or the work took longer: `skip` runs the latest only, `makeUp` the last so many,
    * in order. While a store is away, what is made up waits for it until the next due time comes. A thing that is new is due after it was last changed, and after the schedule first ran.
    */
   readonly missed: 'skip' | { readonly makeUp: number };
-  readonly state: ThingState<State>;
+  readonly state: ItemState<State>;
   readonly emits: E;
   /** How long one run may take. Default 30,000. */
   readonly budgetMs?: number;
@@ -83,7 +83,7 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
    * else that it does may be done again. What rejects, or takes too long, has no effect: it is counted, and the thing runs again at its
    * next due time. Runs of one thing never overlap within a process.
    */
-  run(thing: Thing & Stored, run: Run<State, E>): Promise<State>;
+  run(item: Item & Stored, run: Run<State, E>): Promise<State>;
   /**
    * Called for a thing that was deleted after it had run, also where nothing ran meanwhile. What it emits takes effect once, together
    * with the end of the thing's state. When it rejects, it is called again later.
@@ -91,7 +91,7 @@ export interface ScheduleDefinition<Thing extends object, State, E extends Emits
   removed?(left: Left<State, E>): Promise<void>;
 }
 
-type OptionalPart = 'entitlement' | 'togetherMs' | 'within' | 'momentsOf' | 'removed';
+type OptionalPart = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
 
 /** A schedule with its author's types closed over, so that the registry is a plain array. */
 export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalPart>> &
@@ -102,8 +102,8 @@ export const scheduleTopic = (name: string): Topic =>
   defineTopic({ name: `schedule.${name}`, summary: `Deals ${name} to processors; holds nothing`, key: 'none' });
 
 /** Declares a schedule. Throws when its name is none for a consumer group. */
-export const defineSchedule = <Thing extends object, State, E extends Emits>(
-  definition: ScheduleDefinition<Thing, State, E>,
+export const defineSchedule = <Item extends object, State, E extends Emits>(
+  definition: ScheduleDefinition<Item, State, E>,
 ): Schedule => {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(definition.name))
     throw new TypeError(

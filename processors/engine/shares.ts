@@ -24,9 +24,9 @@ export class Shares {
   /** Whether the tenant took more than this share of the last minute, and others waited. Answers once for each minute. */
   isOver(processor: string, tenantId: string, share: number): boolean {
     const key = `${processor}\n${tenantId}`;
-    const taken = this.#over.get(key) ?? 0;
+    const usedShare = this.#over.get(key) ?? 0;
     this.#over.delete(key);
-    return taken > share;
+    return usedShare > share;
   }
 
   #close(nowMs: number): void {

@@ -125,8 +125,8 @@ interface KeyedDefinition<Saved> {
 }
 
 /** Of values that are not kept as they are saved. */
-export interface KeptForm<Value, Saved> {
-  kept(saved: Saved): Value;
+export interface ValueForm<Value, Saved> {
+  restore(saved: Saved): Value;
   /** JSON of what is saved. */
   json(value: Value): string;
   /** What `weightOf` answers of what is saved. */
@@ -159,7 +159,7 @@ const savedList = <Item>(items: Iterable<Item>, textOf: (item: Item) => string):
   return pieces;
 };
 
-interface EntryForm<Value, Saved> extends Omit<KeptForm<Value, Saved>, 'json'> {
+interface EntryForm<Value, Saved> extends Omit<ValueForm<Value, Saved>, 'json'> {
   /** JSON of a key and what is saved of its value. */
   entryJson(entry: readonly [key: string, value: Value]): string;
 }
@@ -171,7 +171,8 @@ const stateOf = <Value, Saved>(
   version,
   open(saved) {
     const state = new Keyed<Value>(maxEntries, form.weigh);
-    if (saved !== undefined) for (const [key, value] of savedEntries(saved, schema)) state.set(key, form.kept(value));
+    if (saved !== undefined)
+      for (const [key, value] of savedEntries(saved, schema)) state.set(key, form.restore(value));
     return state;
   },
   save: (state) => savedList(state.entries(), form.entryJson),
@@ -182,7 +183,7 @@ const stateOf = <Value, Saved>(
 export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefinition<Keyed<Value>> =>
   // One JSON of both takes two thirds of what two take.
   stateOf<Value, Value>(definition, {
-    kept: (value) => value,
+    restore: (value) => value,
     weigh: weightOf,
     entryJson: (entry) => JSON.stringify(entry),
   });
@@ -191,7 +192,7 @@ export const keyedState = <Value>(definition: KeyedDefinition<Value>): StateDefi
 export const formedState = <Value, Saved>({
   form,
   ...definition
-}: KeyedDefinition<Saved> & { readonly form: KeptForm<Value, Saved> }): StateDefinition<Keyed<Value>> =>
+}: KeyedDefinition<Saved> & { readonly form: ValueForm<Value, Saved> }): StateDefinition<Keyed<Value>> =>
   stateOf(definition, { ...form, entryJson: ([key, value]) => `[${JSON.stringify(key)},${form.json(value)}]` });
 
 type Parts = Readonly<Record<string, StateDefinition<unknown>>>;

@@ -1,10 +1,10 @@
 /** The items of one message on their way through a step: it can stop after any of them, and go on later. */
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { Opened } from '../../schemas/records/opened.ts';
-import type { IsWanted } from '../../schemas/records/wants.ts';
+import type { Opened } from '../../schemas/records/decoded-request.ts';
+import type { IsMatch } from '../../schemas/records/record-filter.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { onlyOrdinals } from './ordinals.ts';
-import type { Turn } from './turn.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 /** A time of a record this much after its reception does not move the watermark. */
 const aheadMs = 5_000;
@@ -28,7 +28,7 @@ export class Stepping {
   readonly #context: Context<Emits, Follows, unknown>;
   /** Items that a dead letter is replayed for. */
   readonly #isReplayed: ((ordinal: number) => boolean) | undefined;
-  readonly #isWanted: IsWanted | undefined;
+  readonly #matches: IsMatch | undefined;
   readonly #seesTimes: boolean;
   #next = 0;
 
@@ -43,7 +43,7 @@ export class Stepping {
     this.#opened = opened;
     this.#context = context;
     this.#isReplayed = onlyOrdinals(message.headers['only-ordinals']);
-    this.#isWanted = processor.wanted?.of(opened);
+    this.#matches = processor.itemFilter?.of(opened);
     const known = this.#isReplayed === undefined ? latest.get(opened) : undefined;
     this.latestMs = known ?? Number.NEGATIVE_INFINITY;
     this.#seesTimes = processor.readsTime && known === undefined;
@@ -55,14 +55,14 @@ export class Stepping {
   }
 
   /** Steps items until the turn is over; answers whether all were stepped. */
-  run(turn: Turn): boolean {
+  run(slice: TimeSlice): boolean {
     const began = performance.now();
     const opened = this.#opened;
     const { count } = opened;
     while (this.#next < count) {
       const ordinal = this.#next++;
       if (this.#isReplayed?.(ordinal) !== false) this.#pass(ordinal);
-      if (turn.isOver()) break;
+      if (slice.isOver()) break;
     }
     this.ms += performance.now() - began;
     if (this.#next < count) return false;
@@ -72,11 +72,11 @@ export class Stepping {
 
   #pass(ordinal: number): void {
     this.items++;
-    const isWanted = this.#isWanted?.(ordinal) !== false;
-    if (!(isWanted || this.#seesTimes)) return;
+    const isMatch = this.#matches?.(ordinal) !== false;
+    if (!(isMatch || this.#seesTimes)) return;
     const item = this.#opened.at(ordinal);
     if (this.#seesTimes) this.#seeTime(item);
-    if (isWanted) this.#step(item, ordinal);
+    if (isMatch) this.#step(item, ordinal);
   }
 
   #step(item: unknown, ordinal: number): void {

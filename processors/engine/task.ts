@@ -4,18 +4,18 @@ import { consumerGroup, isForAnotherGroup } from '../../runtime/consumer-groups.
 import { PermanentError } from '../../schemas/errors.ts';
 import { type BusRecord, type Message, recordsIn } from '../../schemas/ports/bus.ts';
 import { platformTenant, type Stored } from '../../schemas/ports/documents.ts';
-import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
 import { type Answer, type Holding, Report } from './answer.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { Emissions, emittedOf } from './emissions.ts';
+import type { Reader } from './fair-queue.ts';
 import { encodeOrdinals } from './ordinals.ts';
 import { Stepping } from './stepping.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
 import { bytesOf, dueMs, holdsTimers, type Tenant } from './tenant.ts';
+import { endless, type TimeSlice } from './time-slice.ts';
 import { Timers } from './timers.ts';
-import { endless, type Turn } from './turn.ts';
-import type { Reader } from './turns.ts';
 
 export interface TaskOptions {
   readonly topic: string;
@@ -38,7 +38,7 @@ export interface Watch {
 }
 
 /** Clocks of the bus and of what it carries differ, and messages are under way: a silence is longer than this. */
-const leastIdleMs = 5_000;
+const minIdleMs = 5_000;
 /** Messages that are stepped as one. */
 interface Range {
   readonly messages: readonly BusRecord[];
@@ -59,7 +59,7 @@ interface UnderWay {
 }
 
 /** Calls of one tenant's timers at a time: one that always asks again must not keep the thread. */
-const mostTimers = 10_000;
+const maxTimers = 10_000;
 
 export class Task implements Reader {
   /** The states of the snapshot could not be read: they are empty. */
@@ -70,7 +70,7 @@ export class Task implements Reader {
   readonly #group: string;
   readonly #documents: FollowedDocuments;
   readonly #tenants = new Map<string, Tenant>();
-  #positions: TakenPositions;
+  #positions: ConsumedPositions;
   readonly #skipped: Set<number>;
   readonly #emissions: Emissions;
   readonly #follows: readonly (readonly [string, { readonly name: string }])[];
@@ -100,7 +100,7 @@ export class Task implements Reader {
     this.#follows = Object.entries(processor.follows);
     this.#isRaw = processor.reads.topics.some(({ name, value }) => name === options.topic && value === undefined);
     this.#emissions = new Emissions(options.buckets ?? 32);
-    this.#idleMs = Math.max(2 * processor.latenessMs, leastIdleMs);
+    this.#idleMs = Math.max(2 * processor.latenessMs, minIdleMs);
     const task = saved === undefined ? undefined : decodeTask(saved);
     this.#emitter = task?.emitter ?? options.emitter ?? randomUUID();
     this.#nextOffset = task?.nextOffset ?? 0;
@@ -108,7 +108,9 @@ export class Task implements Reader {
     this.#tick = task?.tick ?? 0;
     this.#outbox = task?.outbox ?? [];
     this.#skipped = new Set(task?.skipped);
-    this.#positions = new TakenPositions(task?.positions.map(([emitter, offset, part]) => ({ emitter, offset, part })));
+    this.#positions = new ConsumedPositions(
+      task?.positions.map(([emitter, offset, part]) => ({ emitter, offset, part })),
+    );
     if (task !== undefined) this.isEmptied = !this.#restore(task.tenants, task.stateVersion);
   }
 
@@ -127,27 +129,27 @@ export class Task implements Reader {
   }
 
   /** Goes on with the range; `undefined` where the turn was over before its end. */
-  advance(turn: Turn = endless): Answer | undefined {
+  advance(slice: TimeSlice = endless): Answer | undefined {
     const range = this.#range;
     if (range === undefined) throw new Error('no range of messages was begun');
     if (this.#underWay !== undefined) this.#options.watch?.message(this.#underWay.message.offset);
-    while (this.#proceed(range, turn)) if (turn.isOver()) return undefined;
+    while (this.#proceed(range, slice)) if (slice.isOver()) return undefined;
     if (this.#underWay !== undefined) return undefined;
     this.#range = undefined;
     this.#nextOffset = Math.max(this.#nextOffset, range.last + 1);
     for (const offset of this.#skipped) if (offset < this.#nextOffset) this.#skipped.delete(offset);
-    return this.#answer(this.#emissions.take(range.last, { emitter: this.#emitter, tick: this.#tick }));
+    return this.#answer(this.#emissions.drain(range.last, { emitter: this.#emitter, tick: this.#tick }));
   }
 
   /** Goes on to the end of a message; `false` where the turn was over before it, and behind the last one. */
-  #proceed(range: Range, turn: Turn): boolean {
+  #proceed(range: Range, slice: TimeSlice): boolean {
     if (this.#underWay === undefined) {
       const message = range.messages[range.at++];
       if (message === undefined) return false;
       if (message.offset < this.#nextOffset) return true;
       this.#begin(message, range);
     }
-    if (this.#underWay !== undefined && !this.#finish(this.#underWay, turn)) return false;
+    if (this.#underWay !== undefined && !this.#finish(this.#underWay, slice)) return false;
     this.#runDue();
     return true;
   }
@@ -166,7 +168,7 @@ export class Task implements Reader {
     this.#tick++;
     this.#clockMs = clockMs;
     this.#runDue();
-    this.#outbox = this.#emissions.take(this.#nextOffset - 1, { emitter: this.#emitter, tick: this.#tick });
+    this.#outbox = this.#emissions.drain(this.#nextOffset - 1, { emitter: this.#emitter, tick: this.#tick });
     return this.#answer(this.#outbox);
   }
 
@@ -228,7 +230,7 @@ export class Task implements Reader {
   moveTo(offset: number): void {
     if (offset < this.#nextOffset) {
       this.#clockMs = Number.NEGATIVE_INFINITY;
-      this.#positions = new TakenPositions();
+      this.#positions = new ConsumedPositions();
     }
     this.#nextOffset = offset;
   }
@@ -368,7 +370,7 @@ export class Task implements Reader {
   #isDuplicate({ headers, offset }: BusRecord): boolean | undefined {
     try {
       const position = emittedPosition(headers);
-      return position !== undefined && !this.#positions.take(position);
+      return position !== undefined && !this.#positions.accept(position);
     } catch (error) {
       this.#poisoned({ id: headers['tenant'] ?? platformTenant }, { offset }, error, undefined);
       return undefined;
@@ -396,8 +398,8 @@ export class Task implements Reader {
   }
 
   /** Steps what is left of a message; `false` where the turn was over before its end. */
-  #finish({ tenant, message, stepping, evicted }: UnderWay, turn: Turn): boolean {
-    if (!stepping.run(turn)) return false;
+  #finish({ tenant, message, stepping, evicted }: UnderWay, slice: TimeSlice): boolean {
+    if (!stepping.run(slice)) return false;
     this.#underWay = undefined;
     const { items, ms, latestMs, poison, failure, isAllPoison } = stepping;
     this.#report.items += items;
@@ -458,8 +460,8 @@ export class Task implements Reader {
   #runTimers(tenant: Tenant): void {
     if (this.#processor.timer === undefined || holdsTimers(tenant, this.#clockMs)) return;
     let context: Context<Emits, Follows, unknown> | undefined;
-    for (let calls = 0; calls < mostTimers; calls++) {
-      const timer = tenant.timers.takeDue(this.#clockMs, tenant.watermarkMs);
+    for (let calls = 0; calls < maxTimers; calls++) {
+      const timer = tenant.timers.removeDue(this.#clockMs, tenant.watermarkMs);
       if (timer === undefined) break;
       if (context === undefined) this.#options.watch?.timers(tenant.id);
       context ??= this.#enter(tenant);

@@ -1,9 +1,9 @@
 /** Stops a processor that sends the messages of several tenants to the dead letter, and names a tenant that is alone in it. */
-import type { Taken } from './answer.ts';
+import type { TenantUsage } from './answer.ts';
 
 /** Above this ratio of dead letters, among at least so many messages. */
 const ratio = 0.1;
-const least = 20;
+const minMessages = 20;
 /** Older messages count half at each window's end, so that an old incident does not blame a new one. */
 const window = 1_000;
 
@@ -12,7 +12,7 @@ interface Seen {
   dead: number;
 }
 
-const isOver = ({ messages, dead }: Seen): boolean => messages >= least && dead / messages > ratio;
+const isOver = ({ messages, dead }: Seen): boolean => messages >= minMessages && dead / messages > ratio;
 
 export class TenantFuse {
   readonly #group: string;
@@ -26,9 +26,9 @@ export class TenantFuse {
    * Counts one batch, before anything of it is published. Answers the tenant whose messages are most of the dead letters, where the
    * others' alone would be few; throws where several have too many. A batch that made it throw does not count.
    */
-  check(taken: readonly Taken[]): string | undefined {
+  check(usages: readonly TenantUsage[]): string | undefined {
     const tenants = new Map([...this.#tenants].map(([tenantId, seen]) => [tenantId, { ...seen }]));
-    for (const { tenantId, messages, poison } of taken) {
+    for (const { tenantId, messages, poison } of usages) {
       const seen = tenants.get(tenantId) ?? { messages: 0, dead: 0 };
       tenants.set(tenantId, { messages: seen.messages + messages, dead: seen.dead + poison });
     }

@@ -43,8 +43,8 @@ export const tenantReading = async (
     ...{ plan, nowMs, promql },
     columns: {
       ...own,
-      query: (sql, parameters, asked) => own.query(sql, parameters, { ...limits, ...asked }),
-      native: (sql, parameters, asked) => own.native(sql, parameters, { ...limits, ...asked }),
+      query: (sql, parameters, options) => own.query(sql, parameters, { ...limits, ...options }),
+      native: (sql, parameters, options) => own.native(sql, parameters, { ...limits, ...options }),
     },
   };
 };

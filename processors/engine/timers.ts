@@ -53,7 +53,7 @@ class Queue {
   }
 
   /** Removes what `first` answered. */
-  take(): void {
+  removeFirst(): void {
     const entry = this.#heap[0];
     if (entry === undefined) return;
     this.#shift();
@@ -112,17 +112,17 @@ export class Timers {
   }
 
   /** Takes out the first one that is due. */
-  takeDue(clockMs: number, watermarkMs: number): Timer | undefined {
+  removeDue(clockMs: number, watermarkMs: number): Timer | undefined {
     const { clock, watermark } = this.#queues;
     const byClock = clock.first();
     const byWatermark = watermark.first();
     const one = byClock !== undefined && byClock.dueMs <= clockMs ? byClock : undefined;
     const other = byWatermark !== undefined && byWatermark.dueMs <= watermarkMs ? byWatermark : undefined;
     if (one !== undefined && (other === undefined || order(one, other) < 0)) {
-      clock.take();
+      clock.removeFirst();
       return one;
     }
-    if (other !== undefined) watermark.take();
+    if (other !== undefined) watermark.removeFirst();
     return other;
   }
 

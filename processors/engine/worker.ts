@@ -11,6 +11,7 @@ import type { Answer } from './answer.ts';
 import type { Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';
+import { SliceScheduler } from './fair-queue.ts';
 import { Progress } from './progress.ts';
 import { Task } from './task.ts';
 import type {
@@ -22,8 +23,7 @@ import type {
   TaskRequest,
   WorkerStart,
 } from './task-messages.ts';
-import type { Turn } from './turn.ts';
-import { Turns } from './turns.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 /** Receiving and answering go first where they share a core with steps. Linux has a priority for each thread, others for none. */
 const lowerPriority = (): void => {
@@ -83,20 +83,20 @@ const recordsOf = ({ runs }: Feed): readonly BusRecord[] => {
   return runs.flatMap(({ piece, from, to }) => all(piece).slice(from, to));
 };
 
-const turns = new Turns();
+const scheduler = new SliceScheduler();
 
 /** Steps messages in turns with other tasks. */
 const fed = async (number: number, task: Task, call: Feed): Promise<Omit<TaskReply, 'id'>> => {
   task.begin(recordsOf(call), call.last);
-  const step = (turn: Turn): Answer | undefined => {
+  const step = (slice: TimeSlice): Answer | undefined => {
     progress.begin(number);
     try {
-      return task.advance(turn);
+      return task.advance(slice);
     } finally {
       progress.end();
     }
   };
-  const answer = await turns.take(number, step, task);
+  const answer = await scheduler.run(number, step, task);
   return call.kind === 'batch' ? { answer, holding: task.holding } : { holding: task.holding };
 };
 
@@ -136,7 +136,7 @@ const replied = async ({ task: number, call, pieces }: TaskRequest): Promise<Omi
     const task = tasks.get(number);
     if (call.kind === 'close') {
       tasks.delete(number);
-      turns.forget(number);
+      scheduler.forget(number);
     }
     if (task === undefined) throw new Error('there is no such task');
     if (call.kind === 'batch' || call.kind === 'replay') return await fed(number, task, call);

@@ -3,17 +3,17 @@ import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrenc
 import { emittedTo } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
-import { combinedState, formedState, type KeptForm, keyedState } from '../engine/state.ts';
+import { combinedState, formedState, keyedState, type ValueForm } from '../engine/state.ts';
 
 /** How far apart records of one exception lie, at most. */
-const togetherMs = 10_000;
+const maxGapMs = 10_000;
 /** How long an error waits for what else tells of it: SDKs send spans every 5 seconds. */
 const waitMs = 8_000;
 /** Of one exception: those that wait, and places that are told apart. */
-const mostHeld = 100;
-const mostPlaces = 64;
-const mostWaiting = 20_000;
-const mostWaitingBytes = 24 * 1024 * 1024;
+const maxHeld = 100;
+const maxPlaces = 64;
+const maxWaiting = 20_000;
+const maxWaitingBytes = 24 * 1024 * 1024;
 
 const SavedSeen = z.strictObject({ lastMs: z.number(), emitted: z.int(), places: z.record(z.string(), z.int()) });
 /** How often one exception was told in each place, and how many of that have been emitted. */
@@ -24,14 +24,14 @@ interface Seen {
   readonly places: string[];
   readonly counts: number[];
 }
-const seenForm: KeptForm<Seen, z.output<typeof SavedSeen>> = {
-  kept: ({ lastMs, emitted, places }) => ({
+const seenForm: ValueForm<Seen, z.output<typeof SavedSeen>> = {
+  restore: ({ lastMs, emitted, places }) => ({
     ...{ lastMs, emitted },
     ...{ places: Object.keys(places), counts: Object.values(places) },
   }),
   json({ lastMs, emitted, places, counts }) {
-    const told = places.map((place, at) => `${JSON.stringify(place)}:${counts[at]}`);
-    return `{"lastMs":${lastMs},"emitted":${emitted},"places":{${told}}}`;
+    const entries = places.map((place, at) => `${JSON.stringify(place)}:${counts[at]}`);
+    return `{"lastMs":${lastMs},"emitted":${emitted},"places":{${entries}}}`;
   },
   weigh: ({ places }) => 128 + 24 * places.length,
 };
@@ -43,7 +43,7 @@ const state = combinedState(1, {
   seen: formedState({ version: 1, maxEntries: 50_000, schema: SavedSeen, form: seenForm }),
   /** Spans of which more is known than that they failed, or below which something failed. */
   explained: keyedState<1>({ version: 1, maxEntries: 100_000 }),
-  waiting: keyedState<Waiting>({ version: 1, maxEntries: mostWaiting + 1, schema: Waiting }),
+  waiting: keyedState<Waiting>({ version: 1, maxEntries: maxWaiting + 1, schema: Waiting }),
 });
 type State = ReturnType<typeof state.open>;
 type StepContext = Context<typeof emits, Readonly<Record<never, never>>, State>;
@@ -72,7 +72,7 @@ const occurrenceOf = (raised: RaisedError): ErrorOccurrence => ({
 });
 
 /** What several records say of one error: the first one's, and what it leaves open from the others. */
-const together = (first: RaisedError, other: RaisedError): RaisedError => ({
+const mergeErrors = (first: RaisedError, other: RaisedError): RaisedError => ({
   ...first,
   userId: first.userId || other.userId,
   environment: first.environment || other.environment,
@@ -93,7 +93,7 @@ const hold = (
   { state: { waiting }, clockMs, emit, setTimer }: StepContext,
 ): boolean => {
   const { entries, bytes } = waiting.size;
-  if (known === undefined && (entries >= mostWaiting || bytes >= mostWaitingBytes)) {
+  if (known === undefined && (entries >= maxWaiting || bytes >= maxWaitingBytes)) {
     for (const raised of held) emit.occurrences(occurrenceOf(raised));
     return false;
   }
@@ -121,7 +121,7 @@ const release = (key: string, { held }: Waiting, { state: { seen, waiting }, emi
 };
 
 /** What was told of an exception so far, and what of it waits. What is too far apart, or too much, no longer waits. */
-const toldSoFar = (
+const findOccurrence = (
   key: string,
   { timeMs }: RaisedError,
   context: StepContext,
@@ -129,14 +129,14 @@ const toldSoFar = (
   const { seen, waiting } = context.state;
   const before = waiting.get(key);
   const known = seen.get(key);
-  const told = known !== undefined && Math.abs(timeMs - known.lastMs) <= togetherMs ? known : undefined;
-  if (before === undefined || (told !== undefined && before.held.length < mostHeld)) return [told, before];
+  const recent = known !== undefined && Math.abs(timeMs - known.lastMs) <= maxGapMs ? known : undefined;
+  if (before === undefined || (recent !== undefined && before.held.length < maxHeld)) return [recent, before];
   release(key, before, context);
-  return [told, undefined];
+  return [recent, undefined];
 };
 
 /** Takes what tells of an exception that was not emitted: lets it wait, or adds it to the one that waits. Answers how many were emitted. */
-const take = (
+const addWaiting = (
   key: string,
   before: Waiting | undefined,
   at: number,
@@ -146,34 +146,34 @@ const take = (
   const held = before?.held ?? [];
   const first = held[at];
   if (first === undefined) return hold(key, before, [...held, raised], context) ? 0 : 1;
-  hold(key, before, held.with(at, together(first, raised)), context);
+  hold(key, before, held.with(at, mergeErrors(first, raised)), context);
   context.drop('told');
   return 0;
 };
 
 /** An exception or an error log: the nth that a place tells is the nth that happened. */
-const tell = (raised: RaisedError, context: StepContext): void => {
+const handleError = (raised: RaisedError, context: StepContext): void => {
   const key = keyOfException(raised);
-  const [before, waits] = toldSoFar(key, raised, context);
-  const told = before ?? { lastMs: raised.timeMs, emitted: 0, places: [], counts: [] };
-  const { places, counts } = told;
+  const [before, waits] = findOccurrence(key, raised, context);
+  const occurrence = before ?? { lastMs: raised.timeMs, emitted: 0, places: [], counts: [] };
+  const { places, counts } = occurrence;
   const place = `${raised.source} ${raised.spanId}`;
   const known = places.indexOf(place);
-  if (known < 0 && places.length >= mostPlaces) {
+  if (known < 0 && places.length >= maxPlaces) {
     context.drop('told');
     return;
   }
   const count = (known < 0 ? 0 : (counts[known] as number)) + 1;
-  if (count <= told.emitted) context.drop('told');
-  else told.emitted += take(key, waits, count - told.emitted - 1, raised, context);
-  told.lastMs = Math.max(told.lastMs, raised.timeMs);
+  if (count <= occurrence.emitted) context.drop('told');
+  else occurrence.emitted += addWaiting(key, waits, count - occurrence.emitted - 1, raised, context);
+  occurrence.lastMs = Math.max(occurrence.lastMs, raised.timeMs);
   if (known >= 0) counts[known] = count;
   else if (before !== undefined) {
     places.push(place);
     counts.push(count);
   }
   // A list that grew has room for many, and most exceptions are told in one place.
-  context.state.seen.set(key, before ?? { ...told, places: [place], counts: [count] });
+  context.state.seen.set(key, before ?? { ...occurrence, places: [place], counts: [count] });
 };
 
 /** Counts an exception once, in however many spans and logs of its trace it was recorded. `README.md` has the rules. */
@@ -193,7 +193,7 @@ export const errorOccurrences = defineProcessor({
     explain(traceId, parentSpanId, context);
     if (!isStatusOnly) {
       explain(traceId, spanId, context);
-      tell(raised, context);
+      handleError(raised, context);
       return;
     }
     const key = keyOfSpan(traceId, spanId);

@@ -4,7 +4,7 @@ import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { readStack } from '../../subjects/errors/stack.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { type Read, raisedOf, readingOf, type Told } from './raised.ts';
+import { type RaisedInput, type Read, raisedOf, readingOf } from './raised.ts';
 
 const warn = 13;
 
@@ -12,7 +12,7 @@ const warn = 13;
 const header = /(?<![\w$.\\])[\d$.\\]*([A-Za-z_][\w$.\\]*(?:Error|Exception|Panic))\b:? ?([^\n]{0,2000})/;
 
 /** An exception in the text of a body, as programs print it that know no OpenTelemetry. */
-const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => {
+const exceptionIn = (body: string): Pick<RaisedInput, 'type' | 'message' | 'stack'> => {
   const plain = { type: '', message: body, stack: '' };
   if (!body.trimEnd().includes('\n')) return plain;
   const [line = ''] = body.trimStart().split('\n', 1);
@@ -23,7 +23,11 @@ const exceptionIn = (body: string): Pick<Told, 'type' | 'message' | 'stack'> => 
 };
 
 /** What was recorded as an exception, else what an error's body says; undefined for what is neither. */
-const toldBy = (record: LogRecord, level: number, read: Read): Pick<Told, 'type' | 'message' | 'stack'> | undefined => {
+const readException = (
+  record: LogRecord,
+  level: number,
+  read: Read,
+): Pick<RaisedInput, 'type' | 'message' | 'stack'> | undefined => {
   const type = read('exception.type');
   const message = read('exception.message');
   const stack = read('exception.stacktrace');
@@ -37,18 +41,18 @@ export const logErrors = defineProcessor({
   name: 'log-errors',
   summary: 'Finds exceptions and errors in logs, and gives each its fingerprint.',
   reads: logRecords,
-  wants: { severity: warn },
+  recordFilter: { severity: warn },
   emits: { raised: topics.raisedErrors },
   entitlement: 'logs',
   step(record, { emit }) {
     const level = severityNumberOf(record);
     if (level > 0 && level < warn) return;
     const read = readingOf(record);
-    const told = toldBy(record, level, read);
-    if (told === undefined) return;
+    const exception = readException(record, level, read);
+    if (exception === undefined) return;
     emit.raised(
       raisedOf(record, {
-        ...told,
+        ...exception,
         ...{ source: 'log', recordId: record.recordId, parentSpanId: '', isStatusOnly: false, handled: null },
         timeNs: record.timeNs,
         tags: {},

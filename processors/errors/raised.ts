@@ -35,11 +35,17 @@ const userAgents = ['user_agent.original', 'http.user_agent'] as const;
 const exceptions = ['exception.type', 'exception.message', 'exception.stacktrace'] as const;
 
 /** Names of all attributes that an error is made of: no other one can be read. */
-const asked = [...namedTags.flatMap(({ names }) => names), ...users, ...environments, ...userAgents, ...exceptions];
-const askedSet = new NameSet(asked);
+const attributeNames = [
+  ...namedTags.flatMap(({ names }) => names),
+  ...users,
+  ...environments,
+  ...userAgents,
+  ...exceptions,
+];
+const attributeNameSet = new NameSet(attributeNames);
 
 /** Text of an attribute; undefined without one. */
-export type Read<Name extends string = (typeof asked)[number]> = (name: Name) => string | undefined;
+export type Read<Name extends string = (typeof attributeNames)[number]> = (name: Name) => string | undefined;
 
 /** The first of several attributes that is there and not empty. */
 export const firstOf = <Name extends string>(read: Read<Name>, among: readonly Name[]): string => {
@@ -53,7 +59,7 @@ export const firstOf = <Name extends string>(read: Read<Name>, among: readonly N
 /** Reads what an error is made of. A record has little of it: what it has is found in one look. */
 export const readingOf = (record: LogRecord | Span): Read => {
   const there = new Set<string>();
-  record.attributesAmong(askedSet, (name) => there.add(name));
+  record.attributesAmong(attributeNameSet, (name) => there.add(name));
   return (name) => (there.has(name) ? record.attribute(name) : undefined);
 };
 
@@ -123,7 +129,7 @@ const tagsOf = (reading: Reading, there: readonly string[], given: RaisedError['
 };
 
 /** What differs between kinds of records. */
-export interface Told
+export interface RaisedInput
   extends Recorded,
     Pick<RaisedError, 'source' | 'recordId' | 'parentSpanId' | 'isStatusOnly' | 'handled'> {
   readonly timeNs: bigint;
@@ -133,22 +139,22 @@ export interface Told
 }
 
 /** An error that a record tells of, with its fingerprint. */
-export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
-  const { read, source, recordId, parentSpanId, isStatusOnly, handled } = told;
-  const stack = cutStack(told.stack);
-  const type = cut(told.type, maxType);
-  const message = cut(told.message, maxMessage);
+export const raisedOf = (record: LogRecord | Span, input: RaisedInput): RaisedError => {
+  const { read, source, recordId, parentSpanId, isStatusOnly, handled } = input;
+  const stack = cutStack(input.stack);
+  const type = cut(input.type, maxType);
+  const message = cut(input.message, maxMessage);
   const { id, components, culprit, shortType } = fingerprintOf({
     type,
     message,
     stack,
-    operation: told.operation,
+    operation: input.operation,
     service: record.service,
   });
   const there = ofResource(record);
   const reading = new Reading(record, read);
   const receivedNs = BigInt(Math.trunc(record.receivedAtMs)) * 1_000_000n;
-  const timeNs = told.timeNs < receivedNs ? told.timeNs : receivedNs;
+  const timeNs = input.timeNs < receivedNs ? input.timeNs : receivedNs;
   return {
     tenantId: record.tenantId,
     projectId: record.projectId,
@@ -164,7 +170,7 @@ export const raisedOf = (record: LogRecord | Span, told: Told): RaisedError => {
     stack,
     handled,
     userId: cut(reading.first(users, there.userId), maxTag),
-    tags: tagsOf(reading, there.tags, told.tags),
+    tags: tagsOf(reading, there.tags, input.tags),
     traceId: record.traceId,
     spanId: record.spanId,
     at: formatTime(timeNs),

@@ -3,14 +3,14 @@ import type { Span, SpanEvent } from '../../schemas/records/span.ts';
 import { topics } from '../../schemas/topics.ts';
 import { maskedMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { firstOf, type Read, raisedOf, readingOf, type Told } from './raised.ts';
+import { firstOf, type RaisedInput, type Read, raisedOf, readingOf } from './raised.ts';
 
 const failed = 2;
 const kinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'];
 
 const endOf = ({ timeNs, durationNs }: Span): bigint => timeNs + durationNs;
 
-const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent, read: Read): Told => {
+const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent, read: Read): RaisedInput => {
   const own = new Map<string, string>();
   for (const { key, text } of attributes) if (!own.has(key)) own.set(key, text);
   const escaped = own.get('exception.escaped');
@@ -36,7 +36,7 @@ const failureOf = (read: Read<string>): string => {
   return grpc === '' ? '' : `gRPC ${grpc}`;
 };
 
-const failureWithout = (span: Span): Told => {
+const failureWithout = (span: Span): RaisedInput => {
   const read: Read<string> = (name) => span.attribute(name);
   return {
     ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: true, handled: null },

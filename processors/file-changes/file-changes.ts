@@ -13,20 +13,20 @@ import {
 } from '../../subjects/file-integrity/auditd.ts';
 import { packagesIn } from '../../subjects/file-integrity/packages.ts';
 import { changesIn } from '../../subjects/file-integrity/read.ts';
-import { mayTell, tellingAttributes, tellingTexts } from '../../subjects/file-integrity/shapes.ts';
+import { changeAttributes, changeTexts, mayDescribeChange } from '../../subjects/file-integrity/shapes.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Keyed, keyedState } from '../engine/state.ts';
 
 /** Events of auditd whose records have not all come; the one that was touched longest ago makes way. */
-const mostEvents = 10_000;
+const maxEvents = 10_000;
 /** How long the records of one event of auditd may be apart. */
 const waitMs = 5_000;
 
 const emits = { files: topics.fileChanges, packages: topics.packageChanges };
 type FilesContext = Context<typeof emits, Readonly<Record<never, never>>, Keyed<AuditEvent>>;
 
-const tells = (record: LogRecord): boolean =>
-  mayTell(record.body) || tellingAttributes.some((name) => record.attribute(name) !== undefined);
+const isRelevant = (record: LogRecord): boolean =>
+  mayDescribeChange(record.body) || changeAttributes.some((name) => record.attribute(name) !== undefined);
 
 const hostOf = (record: LogRecord): string =>
   record.resource('host.name') ?? record.attribute('host.name') ?? record.resource('k8s.node.name') ?? '';
@@ -41,7 +41,7 @@ const finish = (key: string, event: AuditEvent, { emit, state, tenantId, setTime
     });
 };
 
-const hear = (line: AuditLine, record: LogRecord, context: FilesContext): void => {
+const handleLine = (line: AuditLine, record: LogRecord, context: FilesContext): void => {
   const { projectId, service } = record;
   const host = line.host || hostOf(record);
   const key = JSON.stringify([projectId, host, line.serial]);
@@ -68,17 +68,17 @@ export const fileChanges = defineProcessor({
     'Finds changes of files and packages in logs of osquery, Falco, auditd, Wazuh, OpenTelemetry and package managers.',
   reads: logRecords,
   // Most records tell of nothing.
-  wants: { attributes: tellingAttributes, body: tellingTexts },
+  recordFilter: { attributes: changeAttributes, body: changeTexts },
   emits,
   entitlement: 'logs',
-  state: keyedState({ version: 1, maxEntries: mostEvents, schema: AuditEvent }),
+  state: keyedState({ version: 1, maxEntries: maxEvents, schema: AuditEvent }),
 
   step(record, context) {
-    if (!tells(record)) return;
+    if (!isRelevant(record)) return;
     const { body, timeMs, tenantId, projectId, service } = record;
     const lines = auditLines(body, timeMs);
     if (lines.length > 0) {
-      for (const line of lines) hear(line, record, context);
+      for (const line of lines) handleLine(line, record, context);
       return;
     }
     const of = { tenantId, projectId, recordId: record.recordId };

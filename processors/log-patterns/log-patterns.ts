@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 /** Counts held at most; above it all are emitted, and what comes later is emitted beside it. */
 const maxCounts = 200_000;
 /** Records that are late are counted together for so long. */
-const togetherMs = 30_000;
+const batchMs = 30_000;
 /** Where a record's time lies further ahead, its minute is emitted in parts. */
 const aheadMs = 5 * minuteMs;
 /** What the table can hold. */
@@ -49,13 +49,13 @@ const severityLevelOf = (record: Pick<LogRecord, 'severityNumber' | 'severityTex
 const parametersOf = (pattern: Pattern): ParameterValues[] => {
   const { hashes, values } = pattern;
   const variables = [...hashes.keys()].filter((place) => !pattern.isWord(place)).map(String);
-  return [...values].map(([name, kept]) => {
-    const { seen, top, distinct = null, numbers, min, max } = kept.summary();
+  return [...values].map(([name, variable]) => {
+    const { seen, top, distinct = null, numbers, min, max } = variable.summary();
     const number = variables.indexOf(name) + 1;
     const some = numbers > 0;
     return {
       ...{ name: number === 0 ? name : String(number), seen, distinct, numbers },
-      ...{ top: top.map(([value, atLeast]): [string, number] => [value, atLeast]) },
+      ...{ top: top.map(([value, minCount]): [string, number] => [value, minCount]) },
       ...{ min: some ? min : null, max: some ? max : null },
     };
   });
@@ -64,8 +64,8 @@ const parametersOf = (pattern: Pattern): ParameterValues[] => {
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;
 
 /** Whether there is something to say of a pattern: it is new, others were merged into it, it has doubled, or a day has passed. */
-const isTold = ({ isNew, merged, pattern }: Added, day: number): boolean =>
-  isNew || merged.length > 0 || pattern.told !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
+const shouldReport = ({ isNew, merged, pattern }: Added, day: number): boolean =>
+  isNew || merged.length > 0 || pattern.reportedDay !== day || (pattern.count >= 4 && isPowerOfTwo(pattern.count));
 
 const foundOf = (record: LogRecord, { id, merged, pattern }: Added): FoundPattern => ({
   tenantId: record.tenantId,
@@ -100,8 +100,8 @@ export const logPatterns = defineProcessor({
     const { service } = record;
     const added = state.miner.add(service, record);
     const day = Math.floor(clockMs / dayMs);
-    if (isTold(added, day)) {
-      added.pattern.told = day;
+    if (shouldReport(added, day)) {
+      added.pattern.reportedDay = day;
       emit.found(foundOf(record, added));
     }
     const startMs = Math.floor(Math.min(record.timeMs, lastMs) / minuteMs) * minuteMs;
@@ -109,12 +109,12 @@ export const logPatterns = defineProcessor({
     // A minute that lies hours ahead does not wait until then.
     const endMs = Math.min(startMs + minuteMs, clockMs + aheadMs);
     if (state.minutes.add(startMs, of, added.id))
-      setTimer('watermark', Math.max(endMs, watermarkMs + togetherMs), String(startMs));
+      setTimer('watermark', Math.max(endMs, watermarkMs + batchMs), String(startMs));
     if (state.minutes.entries >= maxCounts)
-      for (const counted of state.minutes.take()) emit.counted({ tenantId, ...counted });
+      for (const counted of state.minutes.drain()) emit.counted({ tenantId, ...counted });
   },
 
   timer({ key }, { state, emit, tenantId }) {
-    for (const counted of state.minutes.take(Number(key) + minuteMs)) emit.counted({ tenantId, ...counted });
+    for (const counted of state.minutes.drain(Number(key) + minuteMs)) emit.counted({ tenantId, ...counted });
   },
 });

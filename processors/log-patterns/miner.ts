@@ -255,15 +255,15 @@ export class Miner {
   /** Lets `wider` take the place of all that it covers. */
   #merge(scope: Scope, bucket: Pattern[], wider: Pattern): { pattern: Pattern; ids: string[] } {
     const ids: string[] = [];
-    let kept = 0;
+    let remaining = 0;
     for (const old of bucket) {
       if (wider.covers(old.hashes)) {
         ids.push(old.id);
         wider.absorb(old);
         if (old.id !== wider.id) this.#alias(scope, old.id, wider.id);
-      } else bucket[kept++] = old;
+      } else bucket[remaining++] = old;
     }
-    bucket.length = kept;
+    bucket.length = remaining;
     bucket.push(wider);
     this.#widen(scope, wider.structure);
     this.#forget(scope, wider);

@@ -91,7 +91,7 @@ export class Minutes {
   }
 
   /** Takes out the minutes that begin before a time, the earliest first. */
-  take(beforeMs = Number.POSITIVE_INFINITY): Counted[] {
+  drain(beforeMs = Number.POSITIVE_INFINITY): Counted[] {
     this.#recent.length = 0;
     this.#oldest = 0;
     const over = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);

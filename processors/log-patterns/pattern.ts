@@ -59,7 +59,7 @@ export class Pattern {
   /** The number of the body that it saw last. */
   last = 0;
   /** The day at which what is known of it was emitted. */
-  told = 0;
+  reportedDay = 0;
   /** The pattern that it was merged into. */
   into: Pattern | undefined;
   /** Whether it lost its place. */
@@ -76,7 +76,7 @@ export class Pattern {
     this.shape = saved.shape;
     this.count = saved.count;
     this.last = saved.last;
-    this.told = saved.told;
+    this.reportedDay = saved.told;
     const parts = saved.parts.split(SEPARATOR);
     let plain = String(this.structure);
     let variables = 0;
@@ -115,14 +115,14 @@ export class Pattern {
   }
 
   saved(): SavedPattern {
-    const { hashes, structure, shape, count, last, told } = this;
-    const values = this.#values.map((kept) => [kept.name, kept.saved()] as const);
-    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told, values };
+    const { hashes, structure, shape, count, last, reportedDay } = this;
+    const values = this.#values.map((entry) => [entry.name, entry.saved()] as const);
+    return { hashes, parts: this.#parts().join(SEPARATOR), structure, shape, count, last, told: reportedDay, values };
   }
 
   /** Values of its variables by name: of a place its number, of a field its key. */
   get values(): ReadonlyMap<string, Values> {
-    return new Map(this.#values.map((kept) => [kept.name, kept]));
+    return new Map(this.#values.map((entry) => [entry.name, entry]));
   }
 
   /** Its word at a place, or `<kind>`. */
@@ -156,9 +156,9 @@ export class Pattern {
   absorb(other: Pattern): void {
     this.count += other.count;
     this.last = Math.max(this.last, other.last);
-    for (const kept of other.#values) this.#valuesOf(kept.name, other.#values.length).merge(kept);
+    for (const entry of other.#values) this.#valuesOf(entry.name, other.#values.length).merge(entry);
     for (let place = 0; place < this.hashes.length; place++)
-      if (!this.isWord(place) && other.isWord(place) && this.#isKept(place))
+      if (!this.isWord(place) && other.isWord(place) && this.#isTracked(place))
         this.#valuesOf(placeNames[place] as string, this.variables).add(other.word(place), other.count);
     other.into = this;
   }
@@ -191,18 +191,18 @@ export class Pattern {
     return parts;
   }
 
-  #isKept(place: number): boolean {
+  #isTracked(place: number): boolean {
     let before = 0;
     for (let index = 0; index < place; index++) if (!this.isWord(index)) before++;
     return before < MAX_VARIABLES;
   }
 
   #valuesOf(name: string, among: number): Values {
-    let kept = this.#values.find((each) => each.name === name);
-    if (kept === undefined) {
-      kept = new Values(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
-      this.#values = this.#values.concat(kept);
+    let entry = this.#values.find((each) => each.name === name);
+    if (entry === undefined) {
+      entry = new Values(name, Math.max(2, Math.min(8, Math.floor(VALUES / Math.max(1, among)))));
+      this.#values = this.#values.concat(entry);
     }
-    return kept;
+    return entry;
   }
 }

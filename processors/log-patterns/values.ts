@@ -1,5 +1,5 @@
 /** What values a variable of a pattern took: the frequent ones, about how many, and the range of the numbers, in bounded memory. */
-import { sketchesTogether, sketchOf, sketchWith } from '../../subjects/log-patterns/distinct-values.ts';
+import { mergeSketches, sketchOf, sketchWith } from '../../subjects/log-patterns/distinct-values.ts';
 
 /** Characters kept of a value. */
 const MAX_VALUE = 48;
@@ -87,10 +87,10 @@ const beginsNumber = (codes: Uint16Array, from: number, to: number): boolean => 
 /** The number that a value begins with (`12`, `-3.5`, `12ms`), else NaN. */
 const numberIn = (codes: Uint16Array, from: number, to: number): number => {
   if (!beginsNumber(codes, from, to)) return Number.NaN;
-  const longest = Math.min(to, from + 24);
+  const maxEnd = Math.min(to, from + 24);
   let end = from;
   let dots = 0;
-  for (; end < longest; end++) {
+  for (; end < maxEnd; end++) {
     const code = codes[end] as number;
     if (code === 46) dots++;
     else if (!digit(code) && end > from) break;
@@ -130,7 +130,7 @@ export class Values {
   #hits = 0;
   #capacity: number;
   /** Value, count, error, value, count, error … Copied when it grows, not pushed to: a pushed array keeps room for seventeen. */
-  #kept: (string | number)[] = [];
+  #counters: (string | number)[] = [];
   /** Of all values, once there are more than are kept. */
   #distinct: string | undefined;
 
@@ -139,7 +139,7 @@ export class Values {
     this.#capacity = capacity;
   }
 
-  static restored(name: string, [capacity, hits, seen, numbers, min, max, distinct, kept]: SavedValues): Values {
+  static restored(name: string, [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues): Values {
     const values = new Values(name, capacity);
     values.#hits = hits;
     values.seen = seen;
@@ -147,7 +147,7 @@ export class Values {
     values.min = min ?? values.min;
     values.max = max ?? values.max;
     values.#distinct = distinct ?? undefined;
-    values.#kept = kept.slice();
+    values.#counters = counters.slice();
     return values;
   }
 
@@ -156,7 +156,7 @@ export class Values {
     const { seen, numbers, min, max } = this;
     const some = numbers > 0;
     const range = [some ? min : null, some ? max : null] as const;
-    return [this.#capacity, this.#hits, seen, numbers, ...range, this.#distinct ?? null, this.#kept];
+    return [this.#capacity, this.#hits, seen, numbers, ...range, this.#distinct ?? null, this.#counters];
   }
 
   add(value: string, times = 1): void {
@@ -184,46 +184,46 @@ export class Values {
     this.max = Math.max(this.max, other.max);
     this.#hits += other.#hits;
     if (other.#distinct !== undefined)
-      this.#distinct = sketchesTogether(this.#distinct ?? sketchOf(this.#values()), other.#distinct);
-    for (let at = 0; at < other.#kept.length; at += 3) if (this.#countKept(other, at)) this.#hits++;
+      this.#distinct = mergeSketches(this.#distinct ?? sketchOf(this.#values()), other.#distinct);
+    for (let at = 0; at < other.#counters.length; at += 3) if (this.#addCounter(other, at)) this.#hits++;
   }
 
   summary(): ValueSummary {
     const { seen, numbers, min, max } = this;
     const top: (readonly [string, number])[] = [];
-    for (let at = 0; at < this.#kept.length; at += 3) {
+    for (let at = 0; at < this.#counters.length; at += 3) {
       const count = this.#number(at + 1);
       const error = this.#number(at + 2);
       // Of the others most of the count is of values before them.
-      if (error * 2 < count) top.push([this.#kept[at] as string, count - error]);
+      if (error * 2 < count) top.push([this.#counters[at] as string, count - error]);
     }
     return { seen, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
   }
 
   #number(at: number): number {
-    return this.#kept[at] as number;
+    return this.#counters[at] as number;
   }
 
   #values(): string[] {
-    return this.#kept.filter((_, at) => at % 3 === 0) as string[];
+    return this.#counters.filter((_, at) => at % 3 === 0) as string[];
   }
 
-  #countKept(other: Values, at: number): boolean {
-    const length = toScratch(other.#kept[at] as string);
+  #addCounter(other: Values, at: number): boolean {
+    const length = toScratch(other.#counters[at] as string);
     return this.#count(scratch, 0, length, { times: other.#number(at + 1), error: other.#number(at + 2) });
   }
 
   /** Whether the value was kept before. */
   #count(codes: Uint16Array, from: number, to: number, { times, error }: Came): boolean {
-    const kept = this.#kept;
+    const counters = this.#counters;
     let at = 0;
-    while (at < kept.length && !isText(kept[at] as string, codes, from, to)) at += 3;
-    if (at < kept.length) {
-      kept[at + 1] = this.#number(at + 1) + times;
-      kept[at + 2] = this.#number(at + 2) + error;
+    while (at < counters.length && !isText(counters[at] as string, codes, from, to)) at += 3;
+    if (at < counters.length) {
+      counters[at + 1] = this.#number(at + 1) + times;
+      counters[at + 2] = this.#number(at + 2) + error;
       return true;
     }
-    if (kept.length < this.#capacity * 3) this.#kept = kept.concat(textOf(codes, from, to), times, error);
+    if (counters.length < this.#capacity * 3) this.#counters = counters.concat(textOf(codes, from, to), times, error);
     else {
       this.#distinct ??= sketchOf(this.#values());
       if (this.#capacity > 0 && this.seen >= ENOUGH && this.#hits * 8 < this.seen) this.#forget();
@@ -235,15 +235,16 @@ export class Values {
 
   #forget(): void {
     this.#capacity = 0;
-    this.#kept = [];
+    this.#counters = [];
   }
 
   #replace(value: string, times: number, error: number): void {
-    let least = 0;
-    for (let at = 3; at < this.#kept.length; at += 3) if (this.#number(at + 1) < this.#number(least + 1)) least = at;
-    const before = this.#number(least + 1);
-    this.#kept[least] = value;
-    this.#kept[least + 1] = before + times;
-    this.#kept[least + 2] = before + error;
+    let minAt = 0;
+    for (let at = 3; at < this.#counters.length; at += 3)
+      if (this.#number(at + 1) < this.#number(minAt + 1)) minAt = at;
+    const before = this.#number(minAt + 1);
+    this.#counters[minAt] = value;
+    this.#counters[minAt + 1] = before + times;
+    this.#counters[minAt + 2] = before + error;
   }
 }

@@ -9,8 +9,8 @@ import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { groupKeyOf, groupLabelsOf, routesOf } from '../../subjects/alerts/routing/tree.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { flushGroup, riseOf } from './flush.ts';
-import { type Group, type KeptAlert, mostAlerts, type NotificationState, notificationState } from './state.ts';
-import { notificationsOf } from './told.ts';
+import { notificationsOf } from './notification-messages.ts';
+import { type Group, maxAlerts, type NotificationState, notificationState, type TrackedAlert } from './state.ts';
 
 type Here = Context<
   { readonly notifications: typeof topics.notifications },
@@ -28,34 +28,35 @@ type Here = Context<
 const retiredIntervalMs = 300_000;
 
 /** States in which there is something to tell. */
-const isTold = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
+const isNotifiable = ({ to }: AlertTransition): boolean => to === 'firing' || to === 'recovering' || to === 'unknown';
 
 /** Tests are kept apart from the alerts that they stand for. */
 const keyOf = ({ alertId, isTest }: AlertTransition): string => (isTest === true ? `test/${alertId}` : alertId);
 
 const alertOf = (
   transition: AlertTransition,
-  known: KeptAlert | undefined,
+  known: TrackedAlert | undefined,
   { follows }: Pick<Here, 'follows'>,
-): KeptAlert => {
+): TrackedAlert => {
   const { ruleId, annotations, held, severity, reason, atMs, startedAtMs, endedAtMs, isTest } = transition;
   const isOfRule = follows.rules.has(ruleId);
   const shared = {
     // An end is told with the labels that were told.
-    labels: (isTold(transition) ? undefined : known?.labels) ?? transition.labels,
+    labels: (isNotifiable(transition) ? undefined : known?.labels) ?? transition.labels,
     ...{ ruleId, annotations, value: held === undefined ? transition.value : held.value, severity, reason },
     ...(held !== undefined && { held }),
     ...(isTest === true && { isTest }),
     ...(transition.projectId !== undefined && { projectId: transition.projectId }),
     ...(isOfRule && { isOfRule }),
   };
-  if (isTold(transition)) return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
+  if (isNotifiable(transition))
+    return { ...shared, status: 'firing', startsAtMs: startedAtMs ?? known?.startsAtMs ?? atMs };
   const startsAtMs = startedAtMs ?? known?.startsAtMs ?? atMs;
   return { ...shared, status: 'resolved', startsAtMs, endsAtMs: endedAtMs ?? atMs };
 };
 
 /** The group of an alert at a route. */
-const placeOf = (route: CompiledRoute, alert: Pick<KeptAlert, 'labels' | 'isTest'>) => {
+const placeOf = (route: CompiledRoute, alert: Pick<TrackedAlert, 'labels' | 'isTest'>) => {
   const isTest = alert.isTest === true;
   const labels = groupLabelsOf(route, alert.labels);
   const key = groupKeyOf(route, labels);
@@ -63,7 +64,7 @@ const placeOf = (route: CompiledRoute, alert: Pick<KeptAlert, 'labels' | 'isTest
 };
 
 /** Puts an alert into its group at a route. */
-const join = (here: Here, route: CompiledRoute, id: string, alert: KeptAlert): Group => {
+const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert): Group => {
   const { state, clockMs } = here;
   const { isTest, labels, key, id: groupId } = placeOf(route, alert);
   const known = state.groups.get(groupId);
@@ -94,21 +95,25 @@ const closeEmpty = (state: NotificationState, group: Group): boolean => {
 const follow = (here: Here): void => {
   const { state, follows } = here;
   if (!state.rules.update(follows.routing.get(alertRoutingId), state.alerts)) return;
-  const wanted = new Set<string>();
+  const currentKeys = new Set<string>();
   for (const [id, alert] of state.alerts) {
     if (alert.status !== 'firing') continue;
     for (const route of routesOf(state.rules.root, alert.labels))
-      wanted.add(`${join(here, route, id, alert).id} ${id}`);
+      currentKeys.add(`${join(here, route, id, alert).id} ${id}`);
   }
   for (const group of [...state.groups.values()]) {
-    for (const [id, told] of [...group.members])
-      if (told === 'nothing' && state.alerts.get(id)?.status === 'firing' && !wanted.has(`${group.id} ${id}`))
+    for (const [id, notifiedAs] of [...group.members])
+      if (
+        notifiedAs === 'nothing' &&
+        state.alerts.get(id)?.status === 'firing' &&
+        !currentKeys.has(`${group.id} ${id}`)
+      )
         state.leave(group, id);
     closeEmpty(state, group);
   }
 };
 
-const take = (transition: AlertTransition, here: Here): void => {
+const handleTransition = (transition: AlertTransition, here: Here): void => {
   const { state } = here;
   follow(here);
   const id = keyOf(transition);
@@ -117,26 +122,26 @@ const take = (transition: AlertTransition, here: Here): void => {
   if (alert.status === 'resolved') {
     if (known === undefined) return;
     state.rules.ended(id, known);
-    state.keep(id, alert);
+    state.setAlert(id, alert);
     return;
   }
-  if (known === undefined && state.alerts.size >= mostAlerts) {
+  if (known === undefined && state.alerts.size >= maxAlerts) {
     here.drop('too-many-alerts');
     return;
   }
   // Labels are those of the alert; what it mutes follows from them.
   if (known !== undefined) state.rules.ended(id, known);
-  state.keep(id, alert);
+  state.setAlert(id, alert);
   state.rules.began(id, alert);
   const groups = new Set(routesOf(state.rules.root, alert.labels).map((route) => join(here, route, id, alert)));
   if (known !== undefined) depart(here, id, known, groups);
   for (const group of groups)
-    if (group.toldMs !== undefined && riseOf(alert, group.members.get(id) ?? 'nothing') > 0) tell(group, here);
+    if (group.toldMs !== undefined && riseOf(alert, group.members.get(id) ?? 'nothing') > 0) notifyGroup(group, here);
 };
 
 /** Takes an alert whose labels changed out of the groups to which they led. One whose end is not yet told anywhere keeps that. */
-const depart = ({ state, clockMs }: Here, id: string, known: KeptAlert, groups: ReadonlySet<Group>): void => {
-  const was: KeptAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
+const depart = ({ state, clockMs }: Here, id: string, known: TrackedAlert, groups: ReadonlySet<Group>): void => {
+  const was: TrackedAlert = { ...known, status: 'resolved', endsAtMs: known.endsAtMs ?? clockMs };
   for (const route of routesOf(state.rules.root, known.labels)) {
     const group = state.groups.get(placeOf(route, known).id);
     if (group === undefined || groups.has(group)) continue;
@@ -146,7 +151,7 @@ const depart = ({ state, clockMs }: Here, id: string, known: KeptAlert, groups: 
 };
 
 /** An acknowledgement counts for the firing that it was about. */
-const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: KeptAlert): boolean =>
+const isAbout = (mark: AlertAcknowledgement | undefined, { startsAtMs }: TrackedAlert): boolean =>
   mark !== undefined && (mark.startedAtMs === 0 || mark.startedAtMs === startsAtMs);
 
 /** Ends alerts whose rule was deleted or disabled: nothing evaluates them any more. */
@@ -156,25 +161,25 @@ const endOrphans = (group: Group, { state, follows, clockMs }: Here): void => {
     if (alert?.status !== 'firing' || alert.isOfRule !== true || alert.isTest === true) continue;
     if (follows.rules.get(alert.ruleId)?.enabled === true) continue;
     state.rules.ended(id, alert);
-    state.keep(id, { ...alert, status: 'resolved', endsAtMs: clockMs });
+    state.setAlert(id, { ...alert, status: 'resolved', endsAtMs: clockMs });
   }
 };
 
 /** Tells what there is to tell of a group. Answers its route, if it still has one. */
-const tell = (group: Group, here: Here): CompiledRoute | undefined => {
+const notifyGroup = (group: Group, here: Here): CompiledRoute | undefined => {
   const { state, tenantId, clockMs: nowMs, follows } = here;
   endOrphans(group, here);
   const { rules } = state;
   const found = rules.route(group.routeId);
   const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
   const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
-  const telling = flushGroup(state, group, {
+  const groupNotification = flushGroup(state, group, {
     ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows, nowMs) },
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
     isAcknowledged: (id, alert) => isAbout(follows.acknowledgements.get(id), alert),
   });
-  if (telling !== undefined)
-    for (const notification of notificationsOf(group, telling, { tenantId, nowMs, routing: rules.routing }))
+  if (groupNotification !== undefined)
+    for (const notification of notificationsOf(group, groupNotification, { tenantId, nowMs, routing: rules.routing }))
       here.emit.notifications(notification);
   return route;
 };
@@ -184,7 +189,7 @@ const flush = (groupId: string, here: Here): void => {
   follow(here);
   const group = state.groups.get(groupId);
   if (group === undefined) return;
-  const route = tell(group, here);
+  const route = notifyGroup(group, here);
   // A test is told once.
   if (group.isTest) for (const id of [...group.members.keys()]) state.leave(group, id);
   if (!closeEmpty(state, group))
@@ -203,6 +208,6 @@ export const notifications = defineProcessor({
   },
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },
-  step: take,
+  step: handleTransition,
   timer: ({ key }, here) => flush(key, here),
 });

@@ -1,7 +1,7 @@
 /** The routing document, silences and maintenance windows of an organization, compiled, and the alerts that mute others. */
 
 import type { Stored } from '../../schemas/ports/documents.ts';
-import { type AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+import { type AlertRouting, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { type Silence, silenceStateAt } from '../../schemas/resources/silence.ts';
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
@@ -31,8 +31,8 @@ interface Firing {
 const withBelow = (route: CompiledRoute): CompiledRoute[] => [route, ...route.routes.flatMap(withBelow)];
 
 export class Rules {
-  routing: AlertRouting = usualRouting;
-  root: CompiledRoute = compileRoutes(usualRouting);
+  routing: AlertRouting = defaultRouting;
+  root: CompiledRoute = compileRoutes(defaultRouting);
   #routes = new Map<string, CompiledRoute>();
   #inhibition = new Inhibition([]);
   /** Of the document that alerts were grouped by; saved, so that a restart is no change. */
@@ -50,7 +50,7 @@ export class Rules {
     this.#compiledVersion = version;
     const isOther = version !== this.version;
     this.version = version;
-    this.routing = document ?? usualRouting;
+    this.routing = document ?? defaultRouting;
     this.root = compileRoutes(this.routing);
     this.#routes = new Map(withBelow(this.root).map((route) => [route.id, route]));
     this.#inhibition = new Inhibition(this.routing.inhibitRules);
@@ -84,7 +84,7 @@ export class Rules {
     const held = [...windows.values()].filter((window) => this.#times.holds(window, atMs));
     const maintained = held.map((window) => ({ matching: this.#matching(window), projectIds: window.projectIds }));
     for (const id of this.#compiled.keys()) if (!silences.has(id) && !windows.has(id)) this.#compiled.delete(id);
-    this.#times.keepOnly(windows);
+    this.#times.retainOnly(windows);
     return ({ labels, projectId }) =>
       active.some((matching) => matching.matches(labels)) ||
       maintained.some(

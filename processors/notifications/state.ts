@@ -6,7 +6,7 @@ import { weightOf } from '../engine/state.ts';
 import { Rules } from './rules.ts';
 
 /** An alert that fires, or whose end somebody has still to be told. */
-export type KeptAlert = Omit<NotifiedAlert, 'alertId'> & {
+export type TrackedAlert = Omit<NotifiedAlert, 'alertId'> & {
   /** Its rule was there: once it is not, or is not evaluated, nobody will tell the alert's end. */
   readonly isOfRule?: true;
   /** Of the rule; absent where it is of the whole organization. */
@@ -16,7 +16,7 @@ export type KeptAlert = Omit<NotifiedAlert, 'alertId'> & {
 };
 
 /** As what a group was told of an alert; `firing` where an earlier version told it. */
-export type Told = 'nothing' | 'firing' | AlertSeverity;
+export type NotifiedAs = 'nothing' | 'firing' | AlertSeverity;
 
 export interface Group {
   readonly id: string;
@@ -28,18 +28,18 @@ export interface Group {
   readonly isTest: boolean;
   /** When something was told last; undefined before the first time. */
   toldMs: number | undefined;
-  readonly members: Map<string, Told>;
+  readonly members: Map<string, NotifiedAs>;
   /** Alerts that were told here, and whose labels lead elsewhere now: as they were, with their end. */
-  readonly departed: Map<string, KeptAlert>;
+  readonly departed: Map<string, TrackedAlert>;
 }
 
 type SavedGroup = Omit<Group, 'members' | 'departed'> & {
-  readonly members: readonly (readonly [string, Told])[];
-  readonly departed?: readonly (readonly [string, KeptAlert])[];
+  readonly members: readonly (readonly [string, NotifiedAs])[];
+  readonly departed?: readonly (readonly [string, TrackedAlert])[];
 };
 interface Saved {
   readonly routing: string | undefined;
-  readonly alerts: readonly (readonly [string, KeptAlert])[];
+  readonly alerts: readonly (readonly [string, TrackedAlert])[];
   readonly groups: readonly SavedGroup[];
 }
 
@@ -63,10 +63,10 @@ const groupBytes = 400;
 const memberBytes = 120;
 
 /** Alerts of one organization at most: more are dropped and counted. */
-export const mostAlerts = 200_000;
+export const maxAlerts = 200_000;
 
 export class NotificationState {
-  readonly alerts = new Map<string, KeptAlert>();
+  readonly alerts = new Map<string, TrackedAlert>();
   readonly groups = new Map<string, Group>();
   /** Compiled from documents; not saved. */
   readonly rules = new Rules();
@@ -76,7 +76,7 @@ export class NotificationState {
   #bytes = 0;
 
   /** Sets an alert as it is now. */
-  keep(id: string, alert: KeptAlert): void {
+  setAlert(id: string, alert: TrackedAlert): void {
     const weight = weightOf(alert) + 2 * id.length;
     this.#bytes += weight - (this.#weights.get(id) ?? 0);
     this.#weights.set(id, weight);
@@ -89,29 +89,30 @@ export class NotificationState {
     return group;
   }
 
-  join(group: Group, alertId: string, told: Told = 'nothing'): void {
+  join(group: Group, alertId: string, notifiedAs: NotifiedAs = 'nothing'): void {
     if (!group.members.has(alertId)) {
       this.#uses.set(alertId, (this.#uses.get(alertId) ?? 0) + 1);
       this.#bytes += memberBytes;
     }
-    group.members.set(alertId, told);
+    group.members.set(alertId, notifiedAs);
   }
 
   /** An alert goes where its labels lead now: a group that was told of it has still to be told its end. */
-  depart(group: Group, alertId: string, alert: KeptAlert): void {
-    const told = group.members.get(alertId);
-    if (told === undefined) return;
-    if (told !== 'nothing') this.#remember(group, alertId, told === 'firing' ? alert : { ...alert, severity: told });
+  depart(group: Group, alertId: string, alert: TrackedAlert): void {
+    const notifiedAs = group.members.get(alertId);
+    if (notifiedAs === undefined) return;
+    if (notifiedAs !== 'nothing')
+      this.#remember(group, alertId, notifiedAs === 'firing' ? alert : { ...alert, severity: notifiedAs });
     this.leave(group, alertId);
   }
 
-  #remember(group: Group, alertId: string, departed: KeptAlert): void {
+  #remember(group: Group, alertId: string, departed: TrackedAlert): void {
     group.departed.set(alertId, departed);
     this.#bytes += weightOf(departed) + 2 * alertId.length;
   }
 
   /** Its end was told, or it is back. Answers as what it was told. */
-  settle(group: Group, alertId: string): Told | undefined {
+  settle(group: Group, alertId: string): NotifiedAs | undefined {
     const alert = group.departed.get(alertId);
     if (alert === undefined) return undefined;
     group.departed.delete(alertId);
@@ -172,11 +173,11 @@ export class NotificationState {
     if (bytes === undefined) return state;
     const { routing, alerts, groups } = JSON.parse(Buffer.from(bytes).toString('utf8')) as Saved;
     state.rules.version = routing;
-    for (const [id, alert] of alerts) state.keep(id, alert);
-    for (const { members, departed = [], toldMs, ...saved } of groups) {
-      const group = state.open({ ...saved, toldMs, members: new Map(), departed: new Map() });
+    for (const [id, alert] of alerts) state.setAlert(id, alert);
+    for (const { members, departed = [], toldMs: notifiedAtMs, ...saved } of groups) {
+      const group = state.open({ ...saved, toldMs: notifiedAtMs, members: new Map(), departed: new Map() });
       for (const [id, alert] of departed) state.#remember(group, id, alert);
-      for (const [id, told] of members) state.join(group, id, told);
+      for (const [id, notifiedAs] of members) state.join(group, id, notifiedAs);
     }
     return state;
   }

@@ -1,7 +1,7 @@
 /** The time before an objective was made is measured in turns, so that much of it delays no slice that ends now. */
 
 interface Waiting {
-  readonly begin: (isTurn: boolean) => void;
+  readonly begin: (isInTime: boolean) => void;
   readonly untilMs: number;
 }
 
@@ -15,7 +15,7 @@ export class BackFills {
   }
 
   /** Runs `work` when it is the organization's turn. Where that is after `untilMs`, it is not run. */
-  async inTurn(tenantId: string, untilMs: number, work: () => Promise<void>): Promise<void> {
+  async runQueued(tenantId: string, untilMs: number, work: () => Promise<void>): Promise<void> {
     const others = this.#waiting.get(tenantId);
     if (others === undefined) this.#waiting.set(tenantId, []);
     else if (!(await new Promise<boolean>((begin) => others.push({ begin, untilMs })))) return;
@@ -29,9 +29,9 @@ export class BackFills {
   #next(tenantId: string): void {
     const waiting = this.#waiting.get(tenantId) ?? [];
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const isTurn = this.#now() <= next.untilMs;
-      next.begin(isTurn);
-      if (isTurn) return;
+      const isInTime = this.#now() <= next.untilMs;
+      next.begin(isInTime);
+      if (isInTime) return;
     }
     this.#waiting.delete(tenantId);
   }

@@ -1,6 +1,6 @@
 /** Measures objectives: each minute the slices that ended, every ten minutes late records, and at first the time before. */
 import { z } from 'zod';
-import { keptDays } from '../../queries/range.ts';
+import { retentionDaysOf } from '../../queries/range.ts';
 import { signals } from '../../queries/signals/index.ts';
 import {
   changedSlices,
@@ -16,23 +16,28 @@ import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { topics } from '../../schemas/topics.ts';
-import { messageOf } from '../../subjects/alerts/ask.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
+import { messageOf } from '../../subjects/alerts/run-query.ts';
 import type { KnownSlo, SloFields } from '../../subjects/slos/document.ts';
 import { excludedIn, readExclusions } from '../../subjects/slos/exclusions.ts';
 import { gathered } from '../../subjects/slos/gathered.ts';
 import { lateWindows } from '../../subjects/slos/late-records.ts';
-import { type Looks, looksAt, type Measured, settledUpTo } from '../../subjects/slos/looks.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
+import {
+  type Measured,
+  type MeasurementPlan,
+  planMeasurements,
+  settledUpTo,
+} from '../../subjects/slos/measurement-times.ts';
 import { signalsMeasured } from '../../subjects/slos/signals.ts';
-import { toldObjective } from '../../subjects/slos/status.ts';
+import { toSloObjective } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { BackFills } from './back-fills.ts';
 
-type Kept = Measured | null;
+type SavedMeasurement = Measured | null;
 
 const sloOf = (document: StoredSlo & Stored) => {
   const slo = readSlo(document);
@@ -43,13 +48,13 @@ const sloOf = (document: StoredSlo & Stored) => {
   return slo;
 };
 
-interface Looking extends Pick<SchedulePorts, 'documents'> {
-  readonly looks: Looks;
+interface MeasureContext extends Pick<SchedulePorts, 'documents'> {
+  readonly dueWindows: MeasurementPlan;
   readonly known: Measured;
-  readonly asking: MeasureOptions;
+  readonly options: MeasureOptions;
 }
 
-interface Looked {
+interface MeasureResult {
   readonly slices: readonly MeasuredSlice[][];
   /** How far it is measured; as before where not even the slices that ended could be. */
   readonly measured: Measured;
@@ -62,10 +67,10 @@ interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
 
 const backFills = new BackFills();
 /** The rest of a look's time is for the work itself. */
-const longestWaitMs = 25_000;
+const maxWaitMs = 25_000;
 
 /** What was told of a window. Objectives that look at one in the same minute read together. */
-const toldIn = async (
+const readStoredSlices = async (
   of: SloSeries,
   window: Window,
   { answers, reading }: MeasureOptions,
@@ -80,9 +85,9 @@ const toldIn = async (
 /** The newest time of reception of what has landed, of all that an objective counts; undefined where it is not told. */
 const newestLanded = async (slo: Pick<SloFields, 'query'>, { columns }: TenantPorts): Promise<number | undefined> => {
   const tables = signalsMeasured(slo).map((signal) => signals[signal].newest.table);
-  const told = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
-  const known = told.filter((ms) => ms !== undefined);
-  return known.length < told.length ? undefined : Math.min(...known);
+  const watermarks = await Promise.all(tables.map((table) => columns.landedUpTo(table)));
+  const known = watermarks.filter((ms) => ms !== undefined);
+  return known.length < watermarks.length ? undefined : Math.min(...known);
 };
 
 /** Records are on the bus so long after they were received at the latest. */
@@ -104,39 +109,39 @@ const landedUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts): Pr
 };
 
 /** Does what a look is to do. What fails is tried again with the next one, and keeps nothing newer from being measured. */
-const look = async (
+const measure = async (
   sloId: string,
   slo: NonNullable<ReturnType<typeof readSlo>>,
-  { looks, known, asking, documents }: Looking,
-): Promise<Looked> => {
+  { dueWindows, known, options, documents }: MeasureContext,
+): Promise<MeasureResult> => {
   const slices: MeasuredSlice[][] = [];
   let measured = known;
   try {
-    const ended = await Promise.all(looks.ended.map((window) => measureSlices(slo, window, asking)));
+    const ended = await Promise.all(dueWindows.ended.map((window) => measureSlices(slo, window, options)));
     slices.push(ended.flat());
-    measured = { ...measured, upToMs: looks.next.upToMs };
+    measured = { ...measured, upToMs: dueWindows.next.upToMs };
     const before = async (): Promise<void> => {
-      for (const window of looks.before) {
-        slices.push(await measureSlices(slo, window, asking));
+      for (const window of dueWindows.before) {
+        slices.push(await measureSlices(slo, window, options));
         measured = { ...measured, fromMs: window.fromMs };
       }
     };
-    if (looks.before.length > 0)
-      await backFills.inTurn(asking.reading.columns.tenantId, performance.now() + longestWaitMs, before);
-    const isLate = looks.late.length + looks.sought.length > 0;
-    const landed = isLate ? await landedUpTo(slo, { columns: asking.reading.columns, documents }) : undefined;
-    const sought = await Promise.all(
-      looks.sought.map((window) => lateWindows(slo, window, { ...asking, landedMs: known.landedMs })),
+    if (dueWindows.before.length > 0)
+      await backFills.runQueued(options.reading.columns.tenantId, performance.now() + maxWaitMs, before);
+    const isLate = dueWindows.late.length + dueWindows.recheck.length > 0;
+    const landed = isLate ? await landedUpTo(slo, { columns: options.reading.columns, documents }) : undefined;
+    const foundWindows = await Promise.all(
+      dueWindows.recheck.map((window) => lateWindows(slo, window, { ...options, landedMs: known.landedMs })),
     );
-    for (const window of [...looks.late, ...sought.flat()]) {
-      const told = await toldIn({ sloId, series: measured.series }, window, asking);
-      slices.push(changedSlices(told, await measureSlices(slo, window, asking)));
+    for (const window of [...dueWindows.late, ...foundWindows.flat()]) {
+      const storedSlices = await readStoredSlices({ sloId, series: measured.series }, window, options);
+      slices.push(changedSlices(storedSlices, await measureSlices(slo, window, options)));
     }
-    const { lateMs, allMs } = looks.next;
+    const { lateMs, allMs } = dueWindows.next;
     // What landed while it was looked for is looked for again.
     return { slices, measured: { ...measured, lateMs, allMs, landedMs: landed ?? known.landedMs }, error: '' };
   } catch (error) {
-    asking.signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     return { slices, measured, error: messageOf(error).slice(0, 4096) };
   }
 };
@@ -165,14 +170,14 @@ const excludedFor = async (
 export const sloMeasurement = defineSchedule({
   name: 'slo-measurement',
   summary: 'Measures the slices of service level objectives.',
-  things: slos,
+  collection: slos,
   everyMs: ({ enabled }) => (enabled ? 60_000 : undefined),
   // Of an organization all at one moment: what they ask alike is asked once.
-  togetherMs: 10_000,
+  batchMs: 10_000,
   // Once records have landed, and early enough for the rules, which read behind it (`subjects/slos/alert-rules.ts`).
   within: { fromMs: 2000, toMs: 12_000 },
   missed: 'skip',
-  state: { version: 1, schema: z.custom<Kept>(), empty: (): Kept => null },
+  state: { version: 1, schema: z.custom<SavedMeasurement>(), empty: (): SavedMeasurement => null },
   emits: { slices: topics.sloSlices },
   // What they ask waits for its turn (`../alerts/rule-answers.ts`).
   atOnce: { total: 1000, perTenant: 1000 },
@@ -181,24 +186,24 @@ export const sloMeasurement = defineSchedule({
     const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
     const slo = sloOf(document);
-    const kept = Math.min(...signalsMeasured(slo).map((each) => keptDays(reading.plan, each)));
-    const looks = looksAt(slo, state ?? undefined, { nowMs: dueMs, keptDays: kept });
-    const { upToMs, series } = looks.next;
+    const minRetentionDays = Math.min(...signalsMeasured(slo).map((each) => retentionDaysOf(reading.plan, each)));
+    const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
+    const { upToMs, series } = dueWindows.next;
     const known = state?.series === series ? state : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs };
-    const asking = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
-    const { slices, measured, error } = await look(document.id, slo, {
-      looks,
+    const options = { reading, signal, dueMs, answers: ruleAnswers(ports.columns, tenantId) };
+    const { slices, measured, error } = await measure(document.id, slo, {
+      dueWindows,
       known,
-      asking,
+      options,
       documents: ports.documents,
     });
-    const told = {
+    const base = {
       ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
       ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },
-      objective: { ...toldObjective(slo), ...(await excludedFor({ id: document.id, slo }, tenantId, ports, dueMs)) },
+      objective: { ...toSloObjective(slo), ...(await excludedFor({ id: document.id, slo }, tenantId, ports, dueMs)) },
     };
-    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...told, slices: part.map(tupled) });
-    if (slices.every((each) => each.length === 0)) emit.slices({ ...told, slices: [] });
+    for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...base, slices: part.map(tupled) });
+    if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
     return measured;
   },
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { type SyntheticLocation, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
-import { type SyntheticVerdict, verdictToldMs } from '../../schemas/synthetic-runs.ts';
+import { type SyntheticVerdict, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import { topics } from '../../schemas/topics.ts';
 import { msOf } from '../../subjects/alerts/durations.ts';
 import { downtimeAt, readWindows } from '../../subjects/synthetics/downtimes.ts';
@@ -18,9 +18,9 @@ import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 
 /** Checks of a tenant are judged in the same moments, so far apart, with one statement. */
-const togetherMs = 5000;
+const batchMs = 5000;
 /** Between two moments in which alert rules are evaluated: what was judged has landed by then. */
-const within = { fromMs: togetherMs / 2, toMs: togetherMs / 2 + togetherMs };
+const within = { fromMs: batchMs / 2, toMs: batchMs / 2 + batchMs };
 
 /** What all checks of a tenant are judged by. */
 interface Known {
@@ -69,7 +69,7 @@ const knownAt = (ports: SchedulePorts, tenantId: string, dueMs: number): Promise
 };
 
 /** What is kept of a check. */
-interface Kept {
+interface SavedState {
   readonly states: KnownStates;
   readonly alone: FailedAlone;
   /** The last verdict as it was told. */
@@ -80,18 +80,18 @@ interface Kept {
   readonly gap?: Gap;
 }
 
-const empty = (): Kept => ({ states: {}, alone: {}, told: { atMs: 0, text: '' }, judgedMs: 0 });
+const empty = (): SavedState => ({ states: {}, alone: {}, told: { atMs: 0, text: '' }, judgedMs: 0 });
 
 /** What was missed in a gap that is filled now, and the gap that is left. Heartbeats keep their own time: of those nothing is missed. */
 const afterGap = async (
   check: KnownCheck,
-  { gap, judgedMs, states: before }: Kept,
+  { gap, judgedMs, states: before }: SavedState,
   {
     after,
     dueMs,
     read,
   }: { readonly after: KnownStates; readonly dueMs: number; read(gap: Gap): Promise<readonly LocatedChange[]> },
-): Promise<{ readonly missed: readonly LocatedChange[]; readonly left: Pick<Kept, 'gap'> }> => {
+): Promise<{ readonly missed: readonly LocatedChange[]; readonly left: Pick<SavedState, 'gap'> }> => {
   const isMissed = check.enabled && check.heartbeat === undefined && isGap(judgedMs, dueMs);
   const isFilled = gap !== undefined && (isMissed || dueMs >= filledFromMs(check.id, gap));
   const missed = isFilled ? await read(gap) : [];
@@ -116,17 +116,17 @@ const readMissed = async (
 export const checkStates = defineSchedule({
   name: 'check-states',
   summary: 'Judges synthetic checks by their latest results.',
-  things: syntheticChecks,
+  collection: syntheticChecks,
   // One that is off becomes unknown, and stays it.
-  everyMs: ({ enabled }) => (enabled ? togetherMs : 60_000),
-  ...{ togetherMs, within },
+  everyMs: ({ enabled }) => (enabled ? batchMs : 60_000),
+  ...{ batchMs, within },
   missed: 'skip',
   state: {
     version: 3,
-    schema: z.custom<Kept>(),
+    schema: z.custom<SavedState>(),
     empty,
     upgrade: (saved, version) =>
-      version === 1 ? { ...empty(), states: saved as KnownStates } : { ...empty(), ...(saved as Partial<Kept>) },
+      version === 1 ? { ...empty(), states: saved as KnownStates } : { ...empty(), ...(saved as Partial<SavedState>) },
   },
   emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
   atOnce: { total: 1000, perTenant: 1000 },
@@ -150,8 +150,8 @@ export const checkStates = defineSchedule({
       if (event !== undefined) emit.events(event);
     }
     const text = JSON.stringify(verdict);
-    const isTold = state.told.text === text && dueMs - state.told.atMs < verdictToldMs;
-    if (isTold) return { states, alone, told: state.told, judgedMs: dueMs, ...left };
+    const isReported = state.told.text === text && dueMs - state.told.atMs < verdictIntervalMs;
+    if (isReported) return { states, alone, told: state.told, judgedMs: dueMs, ...left };
     emit.verdicts({ tenantId, checkId: document.id, judgedMs: dueMs, ...verdict } satisfies SyntheticVerdict);
     return { states, alone, told: { atMs: dueMs, text }, judgedMs: dueMs, ...left };
   },

@@ -2,11 +2,18 @@
 
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { emittedTo } from '../../schemas/records/values.ts';
-import { mostChecks, type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
-import { quietMs } from '../../schemas/synthetic-beats.ts';
+import { maxChecks, type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { quietMs } from '../../schemas/synthetic-heartbeats.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BeatRun, type Beats, lookAt, noBeats, takeBeat, unwatched } from '../../subjects/synthetics/beats.ts';
-import { toldLocation } from '../../subjects/synthetics/check.ts';
+import { heartbeatLocation } from '../../subjects/synthetics/check.ts';
+import {
+  applyHeartbeat,
+  evaluateHeartbeats,
+  type HeartbeatRun,
+  type HeartbeatState,
+  noHeartbeats,
+  unwatched,
+} from '../../subjects/synthetics/heartbeats.ts';
 import { type KnownCheck, readCheck } from '../../subjects/synthetics/known.ts';
 import type { Span } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
@@ -19,11 +26,11 @@ interface Listening {
 }
 
 /** Gaps that are remembered: the latest ones. */
-const mostGaps = 50;
+const maxGaps = 50;
 /** Beats may come before the check that they are of is known here; those of one that was deleted are forgotten. */
 const forgottenMs = 3_600_000;
 /** Of an organization: as many as it may have, and some that were deleted. */
-const mostKept = mostChecks + 200;
+const maxTracked = maxChecks + 200;
 
 const read = new WeakMap<object, KnownCheck | undefined>();
 
@@ -34,88 +41,99 @@ const knownCheck = (stored: StoredCheck & Stored): KnownCheck | undefined => {
 };
 
 /** Takes note that beats are taken. Where nobody said so for long, there is a gap before it. */
-const heard = (listening: Keyed<Listening>, receivedMs: number): Listening => {
+const recordListening = (listening: Keyed<Listening>, receivedMs: number): Listening => {
   const before = listening.get('') ?? { atMs: receivedMs, gaps: [] };
   const atMs = Math.max(before.atMs, receivedMs);
   const isGap = atMs - before.atMs > quietMs;
-  const gaps = isGap ? [...before.gaps, { fromMs: before.atMs, toMs: atMs }].slice(-mostGaps) : before.gaps;
+  const gaps = isGap ? [...before.gaps, { fromMs: before.atMs, toMs: atMs }].slice(-maxGaps) : before.gaps;
   const after = { atMs, gaps };
   listening.set('', after);
   return after;
 };
 
-const isForgotten = ({ baseMs, answeredMs }: Beats, nowMs: number): boolean =>
+const isForgotten = ({ baseMs, answeredMs }: HeartbeatState, nowMs: number): boolean =>
   nowMs - Math.max(baseMs, answeredMs) > forgottenMs;
 
 const state = combinedState(1, {
   listening: keyedState<Listening>({ version: 1, maxEntries: 1 }),
-  checks: keyedState<Beats>({ version: 1, maxEntries: mostKept }),
+  checks: keyedState<HeartbeatState>({ version: 1, maxEntries: maxTracked }),
 });
 type State = ReturnType<typeof state.open>;
 
-interface Looks {
+interface CheckContext {
   readonly state: State;
   readonly stored: ReadonlyMap<string, StoredCheck & Stored>;
-  tell(checkId: string, projectId: string, runs: readonly BeatRun[]): void;
+  emitRuns(checkId: string, projectId: string, runs: readonly HeartbeatRun[]): void;
 }
 
 /** Looks at all heartbeats that are on; answers their ids. */
-const lookAtAll = ({ state: { checks }, stored, tell }: Looks, { atMs, gaps }: Listening): ReadonlySet<string> => {
+const checkAll = (
+  { state: { checks }, stored, emitRuns }: CheckContext,
+  { atMs, gaps }: Listening,
+): ReadonlySet<string> => {
   const watched = new Set<string>();
   for (const [id, document] of stored) {
     const check = document.type === 'heartbeat' && document.enabled ? knownCheck(document) : undefined;
     if (check?.heartbeat === undefined) continue;
     watched.add(id);
-    const before = checks.get(id) ?? noBeats;
+    const before = checks.get(id) ?? noHeartbeats;
     const expected = { every: check.every, heartbeat: check.heartbeat };
     const createdMs = Date.parse(document.createdAt);
-    const { beats, runs } = lookAt(before, expected, { nowMs: atMs, gaps, createdMs });
-    if (beats !== before) checks.set(id, beats);
-    tell(id, check.projectId ?? '', runs);
+    const { heartbeats: checkHeartbeats, runs } = evaluateHeartbeats(before, expected, {
+      nowMs: atMs,
+      gaps,
+      createdMs,
+    });
+    if (checkHeartbeats !== before) checks.set(id, checkHeartbeats);
+    emitRuns(id, check.projectId ?? '', runs);
   }
   return watched;
 };
 
 /** Nothing is missed of what nobody watches, and what was deleted is forgotten. */
-const leaveOthers = ({ state: { checks }, stored }: Looks, watched: ReadonlySet<string>, nowMs: number): void => {
-  for (const [id, beats] of [...checks.entries()]) {
+const leaveOthers = (
+  { state: { checks }, stored }: CheckContext,
+  watched: ReadonlySet<string>,
+  nowMs: number,
+): void => {
+  for (const [id, checkHeartbeats] of [...checks.entries()]) {
     if (watched.has(id)) continue;
-    if (!stored.has(id) && isForgotten(beats, nowMs)) checks.delete(id);
-    else if (beats.watchedBy !== null) checks.set(id, unwatched(beats));
+    if (!stored.has(id) && isForgotten(checkHeartbeats, nowMs)) checks.delete(id);
+    else if (checkHeartbeats.watchedBy !== null) checks.set(id, unwatched(checkHeartbeats));
   }
 };
 
 export const heartbeats = defineProcessor({
   name: 'heartbeats',
   summary: 'Makes runs of the beats of jobs, and misses those that do not come.',
-  reads: emittedTo(topics.syntheticBeats),
+  reads: emittedTo(topics.syntheticHeartbeats),
   emits: { runs: topics.syntheticRuns },
   follows: { checks: syntheticChecks },
   state,
   step(item, context) {
     const { tenantId, emit, follows, state: own } = context;
-    const looks: Looks = {
+    const checkContext: CheckContext = {
       ...{ state: own, stored: follows.checks },
-      tell(checkId, projectId, runs) {
+      emitRuns(checkId, projectId, runs) {
         const stored = follows.checks.get(checkId);
         const check = stored && knownCheck(stored);
         const named = { checkName: check?.name ?? '', checkType: 'heartbeat', labels: check?.labels ?? {} };
         for (const run of runs)
           emit.runs({
             ...named,
-            ...{ tenantId, projectId, checkId, location: toldLocation, isManual: false, attempts: 1 },
+            ...{ tenantId, projectId, checkId, location: heartbeatLocation, isManual: false, attempts: 1 },
             ...{ acceptedMs: run.toldMs, phases: {}, steps: [], traceId: '', ...run },
           });
       },
     };
     if (item.kind === 'pulse') {
-      const listening = heard(own.listening, item.receivedMs);
-      return leaveOthers(looks, lookAtAll(looks, listening), listening.atMs);
+      const listening = recordListening(own.listening, item.receivedMs);
+      return leaveOthers(checkContext, checkAll(checkContext, listening), listening.atMs);
     }
-    const before = own.checks.get(item.checkId) ?? noBeats;
-    const { beats, runs } = takeBeat(before, item);
-    if (beats === before) return context.drop('repeat');
-    own.checks.set(item.checkId, beats);
-    return looks.tell(item.checkId, item.projectId, runs);
+    const before = own.checks.get(item.checkId) ?? noHeartbeats;
+    const { heartbeats: checkHeartbeats, runs } = applyHeartbeat(before, item);
+    if (checkHeartbeats === before) return context.drop('repeat');
+    own.checks.set(item.checkId, checkHeartbeats);
+    return checkContext.emitRuns(item.checkId, item.projectId, runs);
   },
 });

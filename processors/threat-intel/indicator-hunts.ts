@@ -17,7 +17,7 @@ const textOf = ({ records, isWhole, matches }: Hunted): string => {
 };
 
 /** Tells in the feed of events what came of a hunt. */
-const told = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
+const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
   ...{ tenantId, projectId: '', kind: 'signal', severity: 'info', service: '', environment: '', link: '' },
   id: hashOf('indicator-hunt', id),
   at: new Date(toMs).toISOString(),
@@ -30,7 +30,7 @@ export const indicatorHunting = defineSchedule({
   name: 'indicator-hunts',
   summary: 'Looks for new threat indicators in stored log records.',
   ...hunting,
-  things: indicatorHunts,
+  collection: indicatorHunts,
   everyMs: () => 1000,
   state: { version: 1, schema: z.boolean(), empty: () => false },
   emits: { matches: topics.threatMatches, events: topics.events },
@@ -48,10 +48,10 @@ export const indicatorHunting = defineSchedule({
       const isOver = (): boolean => signal.aborted || performance.now() > until;
       const found = await huntIndicators(hunt, { reading, tenantId }, { isOver });
       for (const match of found.matches) emit.matches(match);
-      emit.events(told(tenantId, hunt, textOf(found)));
+      emit.events(toEvent(tenantId, hunt, textOf(found)));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      emit.events(told(tenantId, hunt, `It could not be done: ${error.message}`));
+      emit.events(toEvent(tenantId, hunt, `It could not be done: ${error.message}`));
     }
     return true;
   },

@@ -1,6 +1,6 @@
 /** The indicators of a tenant, made ready as its blocks come and go. */
 
-import type { DocumentsById } from '../../runtime/kept.ts';
+import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { IndicatorBlock } from '../../schemas/resources/threat-intel.ts';
 import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
@@ -23,8 +23,8 @@ const wholeOf = (blocks: Blocks): IndicatorIndex => {
 /** What changed since; a block never changes. */
 const changed = (index: IndicatorIndex, blocks: Blocks): IndicatorIndex => {
   for (const [id, block] of blocks) index.add(id, block);
-  const gone = [...index.blocks].filter((id) => !blocks.has(id));
-  return gone.map((id) => index.remove(id)).includes(false) ? wholeOf(blocks) : index;
+  const removedIds = [...index.blocks].filter((id) => !blocks.has(id));
+  return removedIds.map((id) => index.remove(id)).includes(false) ? wholeOf(blocks) : index;
 };
 
 /** The index of a tenant's indicators. Cheap where nothing has changed. */

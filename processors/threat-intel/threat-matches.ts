@@ -9,17 +9,17 @@ import type { SigmaEvent } from '../../subjects/detections/event.ts';
 import { valuesOfRecord } from '../../subjects/detections/record-event.ts';
 import { scoreAt } from '../../subjects/threat-intel/indicator.ts';
 import { matchEvent, type Sighting } from '../../subjects/threat-intel/match.ts';
-import { counted, eventOf, matchOf, togetherMs } from '../../subjects/threat-intel/match-of.ts';
+import { counted, eventOf, groupingWindowMs, matchOf } from '../../subjects/threat-intel/match-of.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
 import { indicatorsIn } from './indicators.ts';
 
 /** Matches that are open at a time, in a partition of a tenant; the one that was used longest ago makes way. */
-const mostOpen = 20_000;
+const maxOpen = 20_000;
 
 const emits = { matches: topics.threatMatches, signals: topics.signals };
 const follows = { blocks: indicatorBlocks };
-const state = keyedState({ version: 1, maxEntries: mostOpen, schema: ThreatMatch });
+const state = keyedState({ version: 1, maxEntries: maxOpen, schema: ThreatMatch });
 type MatchContext = Context<typeof emits, typeof follows, ReturnType<typeof state.open>>;
 
 const severities: readonly (readonly [least: number, severity: SignalSeverity])[] = [
@@ -42,7 +42,7 @@ const signalOf = (match: ThreatMatch): DetectionSignal => {
   return {
     ...{ tenantId, projectId, id: hashOf(ruleId, id), kind: 'rule', ruleId, ruleVersion: 1 },
     ...{ ruleTitle: `Threat indicator of ${source}: ${value}`.slice(0, 512), riskScore: score, timeMs },
-    severity: severities.find(([least]) => score >= least)?.[1] ?? 'low',
+    severity: severities.find(([minScore]) => score >= minScore)?.[1] ?? 'low',
     events: [{ recordId, timeMs, service, ruleId, fields: [reason] }],
     eventCount: 1,
     entities: entities.filter((entity) => entity.value !== ''),
@@ -58,7 +58,7 @@ const end = (match: ThreatMatch, { emit }: MatchContext): void => {
 };
 
 /** The first match of an indicator and an entity is told at once; those after it are counted, and told as they double and in the end. */
-const take = (
+const handleSighting = (
   sighting: Sighting,
   { record, event, score }: { readonly record: LogRecord; readonly event: SigmaEvent; readonly score: number },
   context: MatchContext,
@@ -66,7 +66,7 @@ const take = (
   const { tenantId, projectId, timeMs, service, recordId } = record;
   const { key, match } = matchOf(sighting, { tenantId, projectId, timeMs, service, recordId }, event, score);
   const known = context.state.get(key);
-  if (known !== undefined && timeMs < known.timeMs + togetherMs) {
+  if (known !== undefined && timeMs < known.timeMs + groupingWindowMs) {
     const more = counted(known, timeMs);
     context.state.set(key, more);
     if (isPowerOfTwo(more.count)) context.emit.matches(more);
@@ -74,7 +74,7 @@ const take = (
   }
   if (known !== undefined) end(known, context);
   context.state.set(key, match);
-  context.setTimer('clock', context.clockMs + togetherMs, key);
+  context.setTimer('clock', context.clockMs + groupingWindowMs, key);
   context.emit.matches(match);
   if (sighting.indicator.raisesSignals) context.emit.signals(signalOf(match));
 };
@@ -99,7 +99,7 @@ export const threatMatches = defineProcessor({
     const atMs = record.timeMs;
     for (const sighting of sightings) {
       const score = scoreAt(sighting.indicator, atMs);
-      if (score > 0) take(sighting, { record, event, score }, context);
+      if (score > 0) handleSighting(sighting, { record, event, score }, context);
     }
   },
 

@@ -1,6 +1,6 @@
 /** Figures over log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
@@ -9,11 +9,11 @@ import { rangeValues, recordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
 import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { type Value, ValueReader } from '../values.ts';
-import { type Point, PointsMemory } from './kept-points.ts';
 import { type Figure, figuresOf } from './measures.ts';
+import { type Point, PointsMemory } from './points-cache.ts';
 
 /** Points of all series of an answer together. */
-const mostPoints = 250_000;
+const maxPoints = 250_000;
 
 /** What figures are grouped by. */
 export interface Group {
@@ -40,10 +40,10 @@ interface Order {
 }
 
 /** Figures over records. Values that a group lacks are the empty text. */
-export const runAggregate = (query: AggregateQuery, reading: Reading, asked: Asked): Promise<Answer> =>
-  asked.stepMs === undefined
-    ? table(query, reading, asked)
-    : series(query, reading, asked, stepsOf(asked.range, asked.stepMs, asked.stepsFrom));
+export const runAggregate = (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> =>
+  context.stepMs === undefined
+    ? table(query, reading, context)
+    : series(query, reading, context, stepsOf(context.range, context.stepMs, context.stepsFrom));
 
 /** What a query is grouped by. Throws `VALIDATION_FAILED` for a time. */
 export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
@@ -56,7 +56,7 @@ export const groupsOf = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: V
 
 const planOf = (
   query: AggregateQuery,
-  { range }: Asked,
+  { range }: QueryContext,
   limit: number,
   /** More values that the statement reads. */
   bucket = (_values: ValueReader): void => {},
@@ -101,8 +101,8 @@ const orderBy = ({ figure, group, direction }: Order, groups: readonly Group[]):
 
 const groupBy = (names: readonly string[]): string => (names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`);
 
-const table = async (query: AggregateQuery, reading: Reading, asked: Asked): Promise<Answer> => {
-  const plan = planOf(query, asked, query.limit);
+const table = async (query: AggregateQuery, reading: Reading, context: QueryContext): Promise<Answer> => {
+  const plan = planOf(query, context, query.limit);
   const { groups, figures, limit } = plan;
   const columns = [...groupSelection(groups), ...figures.map((figure, index) => `${figure.call('')} AS m${index}`)];
   const found = await reading.columns.query<Record<string, unknown>>(
@@ -111,7 +111,7 @@ const table = async (query: AggregateQuery, reading: Reading, asked: Asked): Pro
     plan.parameters,
     { maxResultRows: limit + 1 },
   );
-  const seconds = secondsIn(asked.range);
+  const seconds = secondsIn(context.range);
   return tableAnswer(
     [...groups, ...figures].map(({ column }) => column),
     found
@@ -130,11 +130,16 @@ export const bucketOf = (stepNs: bigint): string =>
 
 type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<string, unknown>;
 
-const series = async (query: AggregateQuery, reading: Reading, asked: Asked, steps: Steps): Promise<Answer> => {
-  const most = Math.max(1, Math.floor(mostPoints / (steps.count * query.measures.length)));
-  const limit = Math.min(query.limit, most);
+const series = async (
+  query: AggregateQuery,
+  reading: Reading,
+  context: QueryContext,
+  steps: Steps,
+): Promise<Answer> => {
+  const maxSeries = Math.max(1, Math.floor(maxPoints / (steps.count * query.measures.length)));
+  const limit = Math.min(query.limit, maxSeries);
   let bucket = '';
-  const plan = planOf(query, asked, limit, (values) => {
+  const plan = planOf(query, context, limit, (values) => {
     bucket = values.column(bucketOf(steps.stepNs));
   });
   const { groups, figures, order } = plan;
@@ -153,7 +158,7 @@ const series = async (query: AggregateQuery, reading: Reading, asked: Asked, ste
       { ...plan.parameters, ...rangeValues(range), begin: String(steps.beginNs) },
       { maxResultRows: limit + 1, ...limits },
     );
-  const found = await keptOr(read, { query, reading, asked, steps, plan, statement });
+  const found = await readCached(read, { query, reading, context, steps, plan, statement });
   return seriesAnswer(
     found.slice(0, limit).flatMap((row) => seriesOf(row, plan, steps)),
     steps.partial,
@@ -167,26 +172,26 @@ const memory = new PointsMemory(() => performance.now());
  * Rows of a range, from what is kept of its hours where that is possible: what a step has depends on its records alone, and which groups
  * come first on numbers that add up. Where there are more groups than are asked for, those of an hour are not enough.
  */
-const keptOr = async (
+const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
   about: {
     readonly query: AggregateQuery;
     readonly reading: Reading;
-    readonly asked: Asked;
+    readonly context: QueryContext;
     readonly steps: Steps;
     readonly plan: Plan;
     readonly statement: string;
   },
 ): Promise<SeriesRow[]> => {
-  const { query, reading, asked, steps, plan, statement } = about;
+  const { query, reading, context, steps, plan, statement } = about;
   const { groups, limit, order } = plan;
   const ranked = query.measures[order.figure ?? -1]?.function;
   const addsUp = groups.length === 0 || ranked === 'count' || ranked === 'rate';
-  if (asked.stepsFrom === 'range' || !addsUp) return read(asked.range);
+  if (context.stepsFrom === 'range' || !addsUp) return read(context.range);
   const { from: _from, to: _to, ...parameters } = plan.parameters;
   const question = {
-    ...{ signal: query.signal, range: asked.range, stepNs: steps.stepNs },
-    ...{ key: JSON.stringify([statement, parameters]), mostGroups: limit },
+    ...{ signal: query.signal, range: context.range, stepNs: steps.stepNs },
+    ...{ key: JSON.stringify([statement, parameters]), maxGroups: limit },
   };
   const first = steps.beginNs / steps.stepNs;
   const points = await memory.points(reading.columns, question, async (part) => {
@@ -195,7 +200,7 @@ const keptOr = async (
   });
   if (points !== undefined) return rowsOf(points, plan, first);
   let bytes = 0;
-  const found = await read(asked.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
+  const found = await read(context.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
   memory.learn(reading.columns, question, bytes);
   return found;
 };
@@ -242,7 +247,7 @@ const seriesOf = (row: SeriesRow, { groups, figures }: Plan, steps: Steps): Seri
 };
 
 const cutGroups = (
-  { limit: asked, order }: AggregateQuery,
+  { limit: requestedLimit, order }: AggregateQuery,
   { limit, figures, order: by }: Plan,
   found: number,
 ): Incompleteness[] => {
@@ -251,6 +256,6 @@ const cutGroups = (
     by.figure === undefined || order?.direction === 'ascending'
       ? `the first ${limit} by ${order?.by}`
       : `the ${limit} with the largest ${figures[by.figure]?.name}`;
-  const why = limit < asked ? `, because an answer has at most ${mostPoints} points` : '';
-  return [{ code: 'groups', message: `there are more groups: these are ${which}${why}` }];
+  const reason = limit < requestedLimit ? `, because an answer has at most ${maxPoints} points` : '';
+  return [{ code: 'groups', message: `there are more groups: these are ${which}${reason}` }];
 };

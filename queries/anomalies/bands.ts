@@ -3,7 +3,7 @@ import { type Answer, seriesAnswer } from '../answer.ts';
 import type { Steps } from '../complete-steps.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
-import { readableSignals } from './of-detector.ts';
+import { readableSignals } from './detector-status.ts';
 
 /** What of a series is told, by the label `band`. */
 export const bandLabel = 'band';
@@ -45,7 +45,7 @@ export const bandsAnswer = (all: readonly Banded[], partial: readonly Incomplete
   );
 
 /** Series of a detector in one panel. */
-const mostSeries = 10;
+const maxSeries = 10;
 
 interface Row {
   readonly key: string;
@@ -72,10 +72,10 @@ export const detectorBands = async (
     `SELECT series AS key, any(name) AS name, any(unit) AS unit, any(labels) AS labels FROM anomalies FINAL
     WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
       AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND (end_ms = 0 OR end_ms > {from:Int64})
-    GROUP BY series ORDER BY max(score) DESC, series LIMIT ${mostSeries + 1}`,
+    GROUP BY series ORDER BY max(score) DESC, series LIMIT ${maxSeries + 1}`,
     { ...ends, readable: readableSignals(reading) },
   );
-  const shown = found.slice(0, mostSeries);
+  const shown = found.slice(0, maxSeries);
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `SELECT series AS key, toString(intDiv(toUnixTimestamp64Milli(time), {step:Int64}) * {step:Int64}) AS at, argMax(value, time) AS was,
       argMax(tuple(expected), time).1 AS expected, argMax(tuple(high), time).1 AS high, argMax(tuple(low), time).1 AS low
@@ -93,8 +93,8 @@ export const detectorBands = async (
         ({ at, was, expected, high, low }): BandPoint => [...([Number(at), was, expected, high, low] as const)],
       ),
     })),
-    found.length > mostSeries
-      ? [{ code: 'groups', message: `more series were unusual: these are ${mostSeries} with the highest scores` }]
+    found.length > maxSeries
+      ? [{ code: 'groups', message: `more series were unusual: these are ${maxSeries} with the highest scores` }]
       : [],
   );
 };

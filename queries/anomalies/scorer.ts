@@ -3,22 +3,22 @@
  * often so much happens. No input or output, nothing of what comes after a point, and the same scores for the same points.
  */
 import { compareClocks, isOtherLikelier, moveClock, noteAlarm, otherClock } from './clock.ts';
-import { beginLevels, followJump, judgeForesights, learnLevels, raiseLevels, takeNewLevel } from './foresight.ts';
+import { adoptNewLevel, beginLevels, followJump, learnLevels, raiseLevels, scorePredictions } from './forecaster.ts';
 import { isHabit, learnHabit } from './habits.ts';
-import { firstGuess, look, offOf, type Seen } from './look.ts';
+import { firstGuess, observe, offOf, type Seen } from './measure.ts';
 import { centreSeason, learnSeason, learnStray, seasonOf, strayEverywhere, strayOf } from './season.ts';
 import {
+  acceptAsNormal,
   bandOf,
   boundSums,
   forgetSums,
-  keepAll,
-  keepHigh,
-  keepSizes,
   type Rarity,
   type Sign,
   sizesOf,
+  storePeaks,
+  updatePeaks,
 } from './signs.ts';
-import { at, exactly, kept, type ScorerState, signs, stateOf } from './state.ts';
+import { at, exactly, numberAt, type ScorerState, signs, stateOf } from './state.ts';
 import { rateOf, tailOf } from './tails.ts';
 
 /** A time in milliseconds, and a value or nothing. */
@@ -48,13 +48,13 @@ export interface ScoreOptions {
 
 const [weekMs, dayMs] = [604_800_000, 86_400_000];
 /** Before so many points, and before a day or many more points, nothing is unusual. */
-const leastPoints = 120;
-const leastOfDay = 600;
+const minPoints = 120;
+const minDayPoints = 600;
 /** Signs of one anomaly are not independent: together they alarm about as often as so many that are. */
-const signsTogether = 5;
+const independentSigns = 5;
 /** An anomaly ends after so many calm points, and after half a day what it came to is usual. */
 const calmPoints = 12;
-const longestMs = dayMs / 2;
+const maxEpisodeMs = dayMs / 2;
 
 /** Scores points in their order, going on from the state that earlier points left. */
 export const scoreSeries = (
@@ -70,27 +70,28 @@ export const scoreSeries = (
 /** Whether what is known of a series is too little: nothing of it is anomalous yet. */
 export const isLearning = (state: Uint8Array): boolean => {
   const { numbers } = stateOf(state);
-  return !isLearnt(numbers, kept(numbers, at.count));
+  return !isTrained(numbers, numberAt(numbers, at.count));
 };
 
 /** How often a week something is to be expected that has this score. */
-export const timesAWeek = (score: number): number => -Math.log(Math.max(Number.MIN_VALUE, score)) / signsTogether;
+export const timesAWeek = (score: number): number => -Math.log(Math.max(Number.MIN_VALUE, score)) / independentSigns;
 
 /** How long after its first point a series is known that has points at each step. */
 export const knownAfterMs = (stepMs: number): number =>
-  stepMs * Math.max(leastPoints, Math.min(leastOfDay, Math.ceil((1.1 * dayMs) / stepMs) + 1));
+  stepMs * Math.max(minPoints, Math.min(minDayPoints, Math.ceil((1.1 * dayMs) / stepMs) + 1));
 
 const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
 
 const score = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPerWeek }: ScoreOptions): Scored => {
   const { exact: x, numbers: n } = state;
   const nothing = { timeMs, score: 0, expected: null, low: null, high: null, sign: null };
-  if (value === null || !Number.isFinite(value)) return { ...nothing, isAnomalous: kept(x, exactly.episodeMs) !== 0 };
-  const count = kept(n, at.count);
-  if (count > 0 && timeMs <= kept(x, exactly.lastMs)) return { ...nothing, isAnomalous: false };
+  if (value === null || !Number.isFinite(value))
+    return { ...nothing, isAnomalous: numberAt(x, exactly.episodeMs) !== 0 };
+  const count = numberAt(n, at.count);
+  if (count > 0 && timeMs <= numberAt(x, exactly.lastMs)) return { ...nothing, isAnomalous: false };
   const { isResumed } = arrive(state, timeMs, value);
-  const inUnits = clip(value / kept(x, exactly.unit), 1e30);
-  const seen = look(state, timeMs, inUnits, Number.isInteger(value), otherClock(state, timeMs));
+  const inUnits = clip(value / numberAt(x, exactly.unit), 1e30);
+  const seen = observe(state, timeMs, inUnits, Number.isInteger(value), otherClock(state, timeMs));
   if (count === 0 || isResumed) beginLevels(state, seen.season, seen.value, count === 0);
   if (count === 0) return { ...nothing, isAnomalous: false };
   return scoreSeen(state, timeMs, seen, isResumed, falseAlarmsPerWeek);
@@ -104,20 +105,20 @@ const scoreSeen = (
   falseAlarmsPerWeek: number,
 ): Scored => {
   const { exact: x, numbers: n } = state;
-  const [count, unit] = [kept(n, at.count) - 1, kept(x, exactly.unit)];
+  const [count, unit] = [numberAt(n, at.count) - 1, numberAt(x, exactly.unit)];
   if (isResumed) forgetSums(state);
   const by = seen.value - seen.expected;
-  const isUsual = isResumed || isHabit(state, by, seen.stray);
-  const rarity = rarityOf(state, sizesOf(state, offOf(state, seen, isUsual)), falseAlarmsPerWeek);
-  const isSpeaking = !isResumed && isLearnt(n, count);
-  const isTold = tell(state, timeMs, rarity, isSpeaking);
-  const isAnomalous = kept(x, exactly.episodeMs) !== 0;
+  const isNormal = isResumed || isHabit(state, by, seen.stray);
+  const rarity = rarityOf(state, sizesOf(state, offOf(state, seen, isNormal)), falseAlarmsPerWeek);
+  const isSpeaking = !isResumed && isTrained(n, count);
+  const isReported = shouldReport(state, timeMs, rarity, isSpeaking);
+  const isAnomalous = numberAt(x, exactly.episodeMs) !== 0;
   if (x[exactly.episodeMs] === timeMs) noteAlarm(state);
   const isOther = !isResumed && compareClocks(state, seen);
-  learn(state, seen, isAnomalous, isUsual && !isResumed);
+  learn(state, seen, isAnomalous, isNormal && !isResumed);
   if (!isResumed) learnHabit(state, by, seen.stray);
-  if (count === leastPoints - 1) keepHigh(state);
-  if (count > leastPoints / 3) keepSizes(state, rarity, isAnomalous);
+  if (count === minPoints - 1) storePeaks(state);
+  if (count > minPoints / 3) updatePeaks(state, rarity, isAnomalous);
   if (isOther) {
     moveClock(state);
     end(state);
@@ -125,12 +126,12 @@ const scoreSeen = (
   const { rate, rates, tails, limit } = rarity;
   const bound = (sign: number, strays: 1 | -1): number =>
     clip(
-      ((strays > 0 ? seen.most : seen.least) + strays * seen.stray * bandOf(tails[sign], limit)) * unit,
+      ((strays > 0 ? seen.maxExpected : seen.minExpected) + strays * seen.stray * bandOf(tails[sign], limit)) * unit,
       Number.MAX_VALUE,
     );
   return {
     timeMs,
-    score: isSpeaking && (isTold || rate >= limit) ? Math.exp(-rate * signsTogether) : 0,
+    score: isSpeaking && (isReported || rate >= limit) ? Math.exp(-rate * independentSigns) : 0,
     expected: clip(seen.expected * unit, Number.MAX_VALUE),
     low: bound(1, -1),
     high: bound(0, 1),
@@ -139,21 +140,24 @@ const scoreSeen = (
   };
 };
 
-const isLearnt = (n: Float32Array, count: number): boolean =>
-  count >= leastPoints && (count >= leastOfDay || count * kept(n, at.stepMs) > 1.1 * dayMs);
+const isTrained = (n: Float32Array, count: number): boolean =>
+  count >= minPoints && (count >= minDayPoints || count * numberAt(n, at.stepMs) > 1.1 * dayMs);
 
 /** How rare each sign's size is, and the rarest of them: times a week. */
 const rarityOf = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: number): Rarity => {
   const n = state.numbers;
-  const weeks = Math.max(0.05, ((kept(n, at.nowCount) + kept(n, at.pastCount)) * kept(n, at.stepMs)) / weekMs);
+  const weeks = Math.max(
+    0.05,
+    ((numberAt(n, at.nowCount) + numberAt(n, at.pastCount)) * numberAt(n, at.stepMs)) / weekMs,
+  );
   const tails = signs.map((_, sign) => tailOf(state, sign, weeks));
   const rates = tails.map((tail, sign) => rateOf(tail, sizes[sign] ?? 0));
-  return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / signsTogether };
+  return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / independentSigns };
 };
 
 /** Whether an anomaly begins at this point, or has become clearly worse. */
-const tell = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
-  if (kept(state.exact, exactly.episodeMs) !== 0) return follow(state, timeMs, rarity);
+const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: boolean): boolean => {
+  if (numberAt(state.exact, exactly.episodeMs) !== 0) return follow(state, timeMs, rarity);
   if (!isSpeaking || rarity.rate >= rarity.limit) return false;
   begin(state, timeMs, rarity.rate);
   return true;
@@ -161,11 +165,11 @@ const tell = (state: ScorerState, timeMs: number, rarity: Rarity, isSpeaking: bo
 
 /** Notes that a point came: its time, the step, and by the first value that is not 0 the unit that all is computed in. */
 const arrive = ({ exact: x, numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
-  const count = kept(n, at.count);
-  if (kept(x, exactly.unit) === 0 || (x[exactly.unit] === smallest && value !== 0))
+  const count = numberAt(n, at.count);
+  if (numberAt(x, exactly.unit) === 0 || (x[exactly.unit] === smallest && value !== 0))
     x[exactly.unit] = Math.max(smallest, 2 ** Math.floor(Math.log2(Math.abs(value))));
-  const gapMs = count === 0 ? 0 : timeMs - kept(x, exactly.lastMs);
-  const known = kept(n, at.stepMs);
+  const gapMs = count === 0 ? 0 : timeMs - numberAt(x, exactly.lastMs);
+  const known = numberAt(n, at.stepMs);
   x[exactly.lastMs] = timeMs;
   n[at.count] = count + 1;
   const isResumed = count > 1 && gapMs > 12 * known;
@@ -178,20 +182,20 @@ const smallest = 1e-280;
 /** Begins, worsens and ends an anomaly. Tells whether it begins now or has become clearly worse. */
 const follow = (state: ScorerState, timeMs: number, { sizes, tails, rates, rate, limit }: Rarity): boolean => {
   const { exact: x, numbers: n } = state;
-  const lastsMs = timeMs - kept(x, exactly.episodeMs);
+  const lastsMs = timeMs - numberAt(x, exactly.episodeMs);
   boundSums(state, tails, limit);
-  n[at.calm] = rate > 8 * limit ? kept(n, at.calm) + 1 : 0;
-  if (lastsMs > Math.max(longestMs, 48 * kept(n, at.stepMs))) {
-    keepAll(state, sizes);
-    n[at.slow] = kept(n, at.slow) + takeNewLevel(state);
+  n[at.calm] = rate > 8 * limit ? numberAt(n, at.calm) + 1 : 0;
+  if (lastsMs > Math.max(maxEpisodeMs, 48 * numberAt(n, at.stepMs))) {
+    acceptAsNormal(state, sizes);
+    n[at.slow] = numberAt(n, at.slow) + adoptNewLevel(state);
     end(state);
     return false;
   }
-  if (kept(n, at.calm) >= calmPoints) end(state);
+  if (numberAt(n, at.calm) >= calmPoints) end(state);
   // Sums grow while an anomaly lasts: it has become worse where the value itself is rarer.
   const own = Math.min(rates[0] ?? rate, rates[1] ?? rate);
-  const isWorse = own < kept(x, exactly.episodeRate) / 1000;
-  x[exactly.episodeRate] = Math.min(own, kept(x, exactly.episodeRate));
+  const isWorse = own < numberAt(x, exactly.episodeRate) / 1000;
+  x[exactly.episodeRate] = Math.min(own, numberAt(x, exactly.episodeRate));
   return isWorse;
 };
 
@@ -210,24 +214,24 @@ const end = (state: ScorerState): void => {
 const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual: boolean): void => {
   const n = state.numbers;
   const { value, season, expected, stray } = seen;
-  const count = kept(n, at.count);
+  const count = numberAt(n, at.count);
   const perDay = Math.max(20, Math.min(2000, dayMs / (n[at.stepMs] || 60_000)));
   const pace = Math.max(1 / perDay, 1 / (count + 1));
-  if (!(isAnomalous || isHabitual)) judgeForesights(state, season, value, stray, pace);
+  if (!(isAnomalous || isHabitual)) scorePredictions(state, season, value, stray, pace);
   if (isHabitual) followJump(state, season, value);
-  else learnLevels(state, season, value, stray, Math.max(kept(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
+  else learnLevels(state, season, value, stray, Math.max(numberAt(n, at.spread), 1e-4 * Math.abs(expected), 1e-12));
   const [days, before] = [count / perDay, (count - 1) / perDay];
   if ((isAnomalous && (days < 7 || days >= 21)) || isOtherLikelier(state)) return;
   if (!isHabitual) learnStrays(state, seen, pace, count > perDay);
   if (Math.floor(days / 7) > Math.floor(before / 7)) {
     const by = centreSeason(state);
-    n[at.slow] = kept(n, at.slow) + by;
+    n[at.slow] = numberAt(n, at.slow) + by;
     raiseLevels(state, by);
   }
-  const missed = value - seasonOf(state, seen.moment) - kept(n, at.slow);
-  const seasonSpread = kept(n, at.seasonSpread);
+  const missed = value - seasonOf(state, seen.moment) - numberAt(n, at.slow);
+  const seasonSpread = numberAt(n, at.seasonSpread);
   n[at.seasonSpread] = seasonSpread + pace * (Math.abs(missed) - seasonSpread);
-  n[at.slow] = kept(n, at.slow) + Math.max(1 / (7 * perDay), 1 / (count + 1)) * missed;
+  n[at.slow] = numberAt(n, at.slow) + Math.max(1 / (7 * perDay), 1 / (count + 1)) * missed;
   const limit = days < 2 ? Number.MAX_VALUE : 4 * Math.max(seasonSpread, strayOf(state, seen.moment));
   learnSeason(state, seen.moment, clip(missed, limit));
 };
@@ -235,12 +239,12 @@ const learn = (state: ScorerState, seen: Seen, isAnomalous: boolean, isHabitual:
 /** Learns how far values stray: everywhere, at this hour of the week, and by the level. */
 const learnStrays = (state: ScorerState, seen: Seen, pace: number, isGrown: boolean): void => {
   const n = state.numbers;
-  const { moment, expected, stray, edge, grown, apart } = seen;
-  const [count, spread, off] = [kept(n, at.count), kept(n, at.spread), Math.abs(seen.value - expected)];
+  const { moment, expected, stray, edge, grown, levelShift } = seen;
+  const [count, spread, off] = [numberAt(n, at.count), numberAt(n, at.spread), Math.abs(seen.value - expected)];
   n[at.spread] = spread + pace * (Math.min(off, count < 40 ? Number.MAX_VALUE : 3 * spread + 1e-12) - spread);
-  if (count === firstGuess + 1) strayEverywhere(state, 1.25 * kept(n, at.spread));
+  if (count === firstGuess + 1) strayEverywhere(state, 1.25 * numberAt(n, at.spread));
   if (count <= firstGuess + 1) return;
   learnStray(state, moment, Math.min(12, off / Math.hypot(strayOf(state, moment) * grown, edge, 1e-12) / 0.8));
-  const more = clip(off / stray / 0.8 - 1, 2) * apart;
-  if (isGrown) n[at.growth] = Math.max(0, Math.min(1, kept(n, at.growth) + 0.005 * more));
+  const more = clip(off / stray / 0.8 - 1, 2) * levelShift;
+  if (isGrown) n[at.growth] = Math.max(0, Math.min(1, numberAt(n, at.growth) + 0.005 * more));
 };

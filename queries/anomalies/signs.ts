@@ -1,6 +1,6 @@
 /** What is watched of a series: each sign has a size now, and a past of its own sizes. */
-import { at, peaksKept, type ScorerState, signs } from './state.ts';
-import { keepPeak, packed, type Tail, unpacked, valueAt } from './tails.ts';
+import { at, maxPeaks, type ScorerState, signs } from './state.ts';
+import { packed, recordPeak, type Tail, unpacked, valueAt } from './tails.ts';
 
 export type Sign = (typeof signs)[number];
 
@@ -75,7 +75,7 @@ const rotate = (state: ScorerState): void => {
   numbers[at.nowCount] = now;
   const isDue = rotations.some((weeks) => weeksOf(count) >= weeks && weeksOf(count - 1) < weeks);
   if (!(isDue && now > 120) && weeksOf(now) <= epochWeeks) return;
-  keepHigh(state);
+  storePeaks(state);
   numbers[at.pastCount] = now;
   numbers[at.nowCount] = 0;
   for (const [past, present] of state.peaks) {
@@ -85,15 +85,15 @@ const rotate = (state: ScorerState): void => {
 };
 
 /** Keeps what signs are at now as peaks, though they have not sunk. */
-export const keepHigh = (state: ScorerState): void => {
-  for (let sign = 0; sign < signs.length; sign++) keepPeak(state, sign, state.high[sign] ?? 0);
+export const storePeaks = (state: ScorerState): void => {
+  for (let sign = 0; sign < signs.length; sign++) recordPeak(state, sign, state.high[sign] ?? 0);
 };
 
 /** What has lasted for long is usual from now on: noise and stillness at once, since nothing else makes them so. */
-export const keepAll = (state: ScorerState, sizes: Float64Array): void => {
+export const acceptAsNormal = (state: ScorerState, sizes: Float64Array): void => {
   for (const [sign, size] of sizes.entries())
-    for (let times = sign < signs.indexOf('noise') ? 1 : peaksKept; times > 0; times--)
-      keepPeak(state, sign, packed(size));
+    for (let times = sign < signs.indexOf('noise') ? 1 : maxPeaks; times > 0; times--)
+      recordPeak(state, sign, packed(size));
 };
 
 /** How rare a point is. */
@@ -108,20 +108,20 @@ export interface Rarity {
 }
 
 /** Keeps the size of each sign whenever it has sunk by half; of an anomaly no more than what was just bearable. */
-export const keepSizes = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
+export const updatePeaks = (state: ScorerState, { sizes, tails, limit }: Rarity, isAnomalous: boolean): void => {
   rotate(state);
   for (const [sign, tail] of tails.entries())
-    keepSize(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? valueAt(tail, limit) : Number.MAX_VALUE));
+    updatePeak(state, sign, Math.min(sizes[sign] ?? 0, isAnomalous ? valueAt(tail, limit) : Number.MAX_VALUE));
 };
 
-const keepSize = (state: ScorerState, sign: number, size: number): void => {
-  const [kept, high] = [packed(size), state.high[sign] ?? 0];
+const updatePeak = (state: ScorerState, sign: number, size: number): void => {
+  const [packedSize, high] = [packed(size), state.high[sign] ?? 0];
   const since = (state.since[sign] ?? 0) + 1;
-  if (kept > high) [state.high[sign], state.since[sign]] = [kept, 0];
+  if (packedSize > high) [state.high[sign], state.since[sign]] = [packedSize, 0];
   else if (size >= ((rest[sign] ?? 1) + unpacked(high)) / 2) return;
   else if (since < 6) state.since[sign] = since;
   else {
-    keepPeak(state, sign, high);
-    [state.high[sign], state.since[sign]] = [kept, 0];
+    recordPeak(state, sign, high);
+    [state.high[sign], state.since[sign]] = [packedSize, 0];
   }
 };

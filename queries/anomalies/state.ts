@@ -6,9 +6,9 @@ export const hours = 168;
 export const quarters = 96;
 /** What is watched of a series, each with a past of its own. */
 export const signs = anomalySigns;
-export const peaksKept = 9;
+export const maxPeaks = 9;
 /** Ways to foresee the next value (`foresight.ts`). */
-export const foresights = 7;
+export const forecasterCount = 7;
 
 /** Places of numbers that need all their digits or any size: times, the unit of all values, and the rarest that an anomaly was. */
 export const exactly = { lastMs: 0, unit: 1, episodeMs: 2, episodeRate: 3 } as const;
@@ -56,7 +56,7 @@ const clockNumbers = 8;
 
 /** A state that was stored before clocks were known ends before their numbers, which are 0 then. */
 export const stateBytes =
-  8 * exactNumbers + 4 * (numbers + quarters + hours + clockNumbers) + 2 * hours + (4 * peaksKept + 3) * signs.length;
+  8 * exactNumbers + 4 * (numbers + quarters + hours + clockNumbers) + 2 * hours + (4 * maxPeaks + 3) * signs.length;
 
 export interface ScorerState {
   readonly bytes: Uint8Array;
@@ -77,24 +77,24 @@ export interface ScorerState {
 }
 
 /** The number at a place. */
-export const kept = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
+export const numberAt = (numbers: Float64Array | Float32Array, place: number): number => numbers[place] ?? 0;
 
 const over = (bytes: Uint8Array): ScorerState => {
   const { buffer } = bytes;
   let from = 8 * exactNumbers;
-  const taken = (length: number): number => {
+  const reserve = (length: number): number => {
     from += length;
     return from - length;
   };
-  const single = new Float32Array(buffer, taken(4 * numbers), numbers);
-  const ofDay = new Float32Array(buffer, taken(4 * quarters), quarters);
-  const ofWeek = new Float32Array(buffer, taken(4 * hours), hours);
-  const strays = new Int16Array(buffer, taken(2 * hours), hours);
-  const list = (): Int16Array => new Int16Array(buffer, taken(2 * peaksKept), peaksKept);
+  const single = new Float32Array(buffer, reserve(4 * numbers), numbers);
+  const ofDay = new Float32Array(buffer, reserve(4 * quarters), quarters);
+  const ofWeek = new Float32Array(buffer, reserve(4 * hours), hours);
+  const strays = new Int16Array(buffer, reserve(2 * hours), hours);
+  const list = (): Int16Array => new Int16Array(buffer, reserve(2 * maxPeaks), maxPeaks);
   const peaks = signs.map((): readonly [Int16Array, Int16Array] => [list(), list()]);
-  const high = new Int16Array(buffer, taken(2 * signs.length), signs.length);
-  const since = new Uint8Array(buffer, taken(signs.length), signs.length);
-  const clock = new Float32Array(buffer, taken(4 * clockNumbers), clockNumbers);
+  const high = new Int16Array(buffer, reserve(2 * signs.length), signs.length);
+  const since = new Uint8Array(buffer, reserve(signs.length), signs.length);
+  const clock = new Float32Array(buffer, reserve(4 * clockNumbers), clockNumbers);
   const exact = new Float64Array(buffer, 0, exactNumbers);
   return { bytes, exact, numbers: single, ofDay, ofWeek, strays, peaks, high, since, clock };
 };

@@ -176,18 +176,18 @@ const fieldOf = (row: Row, signal: SearchSignal, all: number): CataloguedField =
   const records = Number(row.all_records);
   const field = signals[signal].fields.find(({ name }) => kind === 'field' && name === key);
   // An attribute without a value has no type that another could be in conflict with.
-  const letters = types.map(([letter]) => letter).filter((letter) => letter !== 'n');
+  const typeCodes = types.map(([typeCode]) => typeCode).filter((typeCode) => typeCode !== 'n');
   return {
     name: nameOf(kind, key, signal),
     kind,
     key,
     types: types
-      .map(([letter, count]) => ({
-        type: field?.type ?? typeNames[letter as keyof typeof typeNames] ?? 'text',
+      .map(([typeCode, count]) => ({
+        type: field?.type ?? typeNames[typeCode as keyof typeof typeNames] ?? 'text',
         records: Number(count),
       }))
       .sort((one, other) => other.records - one.records),
-    hasTypeConflict: new Set(letters.map((letter) => families[letter] ?? letter)).size > 1,
+    hasTypeConflict: new Set(typeCodes.map((typeCode) => families[typeCode] ?? typeCode)).size > 1,
     records,
     share: all === 0 ? 0 : Math.min(1, records / all),
     firstSeen: formatTime(BigInt(row.first)),

@@ -4,8 +4,8 @@ import type { Reading } from '../reading.ts';
 import { rangeValues, withinRange } from '../records.ts';
 import { recordsOf, type SearchSignal } from '../signals/index.ts';
 
-const mostRecords = 100_000;
-const mostAttributes = 200;
+const maxRecords = 100_000;
+const maxAttributes = 200;
 
 export interface AttributeCost {
   readonly key: string;
@@ -23,9 +23,9 @@ export const attributeCosts = async (
   { columns }: Pick<Reading, 'columns'>,
   signal: SearchSignal,
   range: Range,
-): Promise<{ readonly looked: number; readonly costs: readonly AttributeCost[] }> => {
+): Promise<{ readonly sampleSize: number; readonly costs: readonly AttributeCost[] }> => {
   const sample = `SELECT CAST(attributes, 'Map(String, String)') AS parts, ${textOf[signal]} AS own FROM ${recordsOf(signal).table}
-    WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${mostRecords}`;
+    WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${maxRecords}`;
   const lengths = 'arraySum(name -> length(name), mapKeys(parts)) + arraySum(value -> length(value), mapValues(parts))';
   // In one statement: another one could see other records.
   const rows = await columns.query<{ key: string; bytes: string; n: string; looked: string; total: string }>(
@@ -33,13 +33,13 @@ export const attributeCosts = async (
       toString(any(looked)) AS looked, toString(any(total)) AS total
     FROM (SELECT parts, count() OVER () AS looked, sum(own + ${lengths}) OVER () AS total FROM (${sample}))
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value
-    GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${mostAttributes}`,
+    GROUP BY name ORDER BY sum(length(name) + length(value)) DESC, name LIMIT ${maxAttributes}`,
     rangeValues(range),
   );
-  const looked = Number(rows[0]?.looked ?? 0);
+  const sampleSize = Number(rows[0]?.looked ?? 0);
   const all = Math.max(1, Number(rows[0]?.total ?? 0));
   return {
-    looked,
-    costs: rows.map(({ key, bytes, n }) => ({ key, share: Number(bytes) / all, ofRecords: Number(n) / looked })),
+    sampleSize,
+    costs: rows.map(({ key, bytes, n }) => ({ key, share: Number(bytes) / all, ofRecords: Number(n) / sampleSize })),
   };
 };

@@ -31,7 +31,7 @@ const labelOf = (key: string): string => key.replace(/[^A-Za-z0-9_]/g, '_');
 export const unnamedAttributes = async (
   documents: Pick<TenantDocuments, 'collection'>,
   keys: readonly string[],
-): Promise<{ readonly keys: readonly string[]; readonly lookedAt: string }> => {
+): Promise<{ readonly keys: readonly string[]; readonly searchedIn: string }> => {
   const left = new Set(keys);
   const counts: string[] = [];
   for (const [what, collection] of holders) {
@@ -43,5 +43,5 @@ export const unnamedAttributes = async (
     }
     counts.push(`${count} ${what}`);
   }
-  return { keys: keys.filter((key) => left.has(key)), lookedAt: counts.join(', ') };
+  return { keys: keys.filter((key) => left.has(key)), searchedIn: counts.join(', ') };
 };

@@ -10,8 +10,8 @@ import { ValueReader } from '../values.ts';
 import { countedTotals, hoursOf } from './catalogue.ts';
 
 /** Values are read of the newest records, as many as are read in a fraction of a second. */
-const mostRecords = 2_000_000;
-const longestShown = 1_024;
+const maxRecords = 2_000_000;
+const maxShownCharacters = 1_024;
 
 export const FieldValue = z.strictObject({
   value: z.string().describe('As text; cut behind 1,024 characters'),
@@ -72,7 +72,7 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
   };
   const [rows, records] = await Promise.all([
     reading.columns.query<Row>(
-      `SELECT substringUTF8(shown, 1, ${longestShown}) AS value, toString(lengthUTF8(shown)) AS size, toString(count_of) AS n,
+      `SELECT substringUTF8(shown, 1, ${maxShownCharacters}) AS value, toString(lengthUTF8(shown)) AS size, toString(count_of) AS n,
         toString(sum(count_of) OVER ()) AS with_field, toString(count() OVER ()) AS distinct_values
       FROM (SELECT ${text} AS shown, count() AS count_of FROM ${from} WHERE ${conditions.join(' AND ')} GROUP BY shown)
       ORDER BY count_of DESC, shown LIMIT ${limit}`,
@@ -90,7 +90,7 @@ export const topValues = async (reading: Reading, question: ValuesQuestion): Pro
     distinct: Number(first?.distinct_values ?? 0),
     values: rows.map(({ value, size, n }) => ({
       value,
-      isCut: Number(size) > longestShown,
+      isCut: Number(size) > maxShownCharacters,
       records: Number(n),
       share: Number(n) / withField,
     })),
@@ -121,17 +121,17 @@ const readable = async (
 ): Promise<{ readonly range: Range; readonly partial: readonly Incompleteness[] }> => {
   const whole = { range, partial: [] };
   const { records } = await countedTotals(reading, { signal, projectId }, hoursOf(range));
-  if (records <= mostRecords) return whole;
+  if (records <= maxRecords) return whole;
   const matching = await countOf(reading, signal, range, condition);
-  if (matching <= mostRecords) return whole;
+  if (matching <= maxRecords) return whole;
   const length = range.to - range.from;
-  const from = range.to - (length * BigInt(mostRecords)) / BigInt(matching);
+  const from = range.to - (length * BigInt(maxRecords)) / BigInt(matching);
   return {
     range: { from, to: range.to },
     partial: [
       {
         code: 'rows',
-        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matching} records, about ${mostRecords} are read`,
+        message: `values are those of the newest records, from ${formatTime(from)} on: the range has ${matching} records, about ${maxRecords} are read`,
       },
     ],
   };

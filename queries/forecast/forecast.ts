@@ -25,10 +25,10 @@ export interface Forecast {
 }
 
 /** Fewer values than this carry no forecast. */
-export const leastValues = 3;
+export const minValues = 3;
 /** Fewer than this carry no errors at earlier origins that tell enough (`short.ts`). */
 const fewValues = 24;
-const mostValues = 4000;
+const maxValues = 4000;
 const origins = 10;
 /** A part that errs twice as much counts 16 times less. */
 const sharpness = 4;
@@ -60,8 +60,8 @@ interface Trial {
 /** What each part would have said at earlier origins. Each has the same number of leads, and half of the values before it at least. */
 const trialsOf = (values: Float64Array, parts: readonly Part[], horizon: number): Trial[] => {
   const leads = Math.max(1, Math.min(horizon, Math.floor(values.length / 4)));
-  const apart = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (origins - 1))));
-  return Array.from({ length: origins }, (_, back) => values.length - leads - back * apart)
+  const spacing = Math.max(1, Math.floor(Math.min(leads, (values.length / 2 - leads) / (origins - 1))));
+  return Array.from({ length: origins }, (_, back) => values.length - leads - back * spacing)
     .filter((origin) => origin >= 4)
     .map((origin) => ({
       truth: values.subarray(origin, origin + leads),
@@ -73,9 +73,9 @@ const weightsOf = (trials: readonly Trial[], parts: number, scale: number): numb
   Array.from({ length: parts }, (_, part) => {
     let [sum, count] = [0, 0];
     for (const { truth, forecasts } of trials) {
-      const told = forecasts[part];
-      if (told === undefined) return 0;
-      for (const [lead, value] of truth.entries()) sum += Math.abs(value - (told[lead] ?? 0));
+      const forecast = forecasts[part];
+      if (forecast === undefined) return 0;
+      for (const [lead, value] of truth.entries()) sum += Math.abs(value - (forecast[lead] ?? 0));
       count += truth.length;
     }
     return (sum / count / scale + 1e-6) ** -sharpness;
@@ -88,11 +88,11 @@ const weighted = (
 ): Float64Array => {
   const sum = new Float64Array(horizon);
   let total = 0;
-  for (const [part, told] of forecasts.entries()) {
-    const weight = told === undefined ? 0 : (weights[part] ?? 0);
-    if (told === undefined || weight === 0) continue;
+  for (const [part, forecast] of forecasts.entries()) {
+    const weight = forecast === undefined ? 0 : (weights[part] ?? 0);
+    if (forecast === undefined || weight === 0) continue;
     total += weight;
-    for (let lead = 0; lead < horizon; lead++) sum[lead] = (sum[lead] ?? 0) + weight * (told[lead] ?? 0);
+    for (let lead = 0; lead < horizon; lead++) sum[lead] = (sum[lead] ?? 0) + weight * (forecast[lead] ?? 0);
   }
   return sum.map((value) => value / total);
 };
@@ -101,8 +101,8 @@ const weighted = (
 const errorsOf = (trials: readonly Trial[], weights: readonly number[]) => {
   const leads = trials[0]?.truth.length ?? 1;
   const errors = trials.map(({ truth, forecasts }) => {
-    const told = weighted(forecasts, weights, leads);
-    return truth.map((value, lead) => value - (told[lead] ?? 0));
+    const forecast = weighted(forecasts, weights, leads);
+    return truth.map((value, lead) => value - (forecast[lead] ?? 0));
   });
   const squares = (from: number, to: number): number => {
     let [sum, count] = [0, 0];
@@ -151,15 +151,15 @@ const silentPlacesOf = (values: Float64Array, period: number): boolean[] => {
   );
 };
 
-/** Forecasts values that are a step apart, oldest first. `undefined`: there are fewer than `leastValues`. */
+/** Forecasts values that are a step apart, oldest first. `undefined`: there are fewer than `minValues`. */
 export const forecast = (
   history: readonly number[],
   { horizon, periods, kind }: ForecastOptions,
 ): Forecast | undefined => {
-  if (history.length < leastValues) return undefined;
-  const recent = history.slice(-mostValues);
+  if (history.length < minValues) return undefined;
+  const recent = history.slice(-maxValues);
   // Computed as shares of the largest, so that squares of 1e300 stay finite.
-  const unit = recent.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  const unit = recent.reduce((highest, value) => Math.max(highest, Math.abs(value)), 0) || 1;
   const values = Float64Array.from(recent, (value) => value / unit);
   if (values.length < fewValues) return forecastOfFew(values, unit, horizon, kind);
   const parts = partsFor(periods.filter((period) => period >= 2 && period * 3 <= values.length));

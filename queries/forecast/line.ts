@@ -16,7 +16,7 @@ export interface Line {
 }
 
 /** Theil–Sen takes every pair: more points than this are thinned out. */
-const mostPoints = 120;
+const maxPoints = 120;
 const resamples = 200;
 const blockDays = 0.5;
 
@@ -34,7 +34,7 @@ const theilSen = (points: readonly DayValue[]): number => {
   return slopes.length === 0 ? 0 : median(slopes);
 };
 
-const leastSquares = (xs: readonly number[], ys: readonly number[]): number => {
+const fitLeastSquares = (xs: readonly number[], ys: readonly number[]): number => {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(xs), mean(ys)];
   let [covariance, variance] = [0, 0];
@@ -69,13 +69,13 @@ const chanceSlopes = (xs: readonly number[], rest: readonly number[]): number[] 
       const start = Math.floor(random() * rest.length);
       for (let at = start; at < start + block; at++) drawn.push(rest[at % rest.length] ?? 0);
     }
-    return leastSquares(xs, drawn.slice(0, rest.length));
+    return fitLeastSquares(xs, drawn.slice(0, rest.length));
   }).toSorted((one, other) => one - other);
 };
 
 /** The points that a line is drawn through: from the end, so that the newest stays. */
 export const thinned = <Of>(points: readonly Of[]): Of[] => {
-  const every = Math.ceil(points.length / mostPoints);
+  const every = Math.ceil(points.length / maxPoints);
   return points.filter((_, index) => (points.length - 1 - index) % every === 0);
 };
 

@@ -4,7 +4,7 @@
 export type Part = (values: Float64Array, horizon: number) => Float64Array | undefined;
 
 const ridge = 1e-3;
-const fitsOfLagsMost = 2000;
+const maxLagFits = 2000;
 
 const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -25,9 +25,9 @@ export const seasonal =
 export const level =
   (halfLife: number): Part =>
   (values, horizon) => {
-    const keep = 0.5 ** (1 / halfLife);
+    const decay = 0.5 ** (1 / halfLife);
     let smooth = values[0] ?? 0;
-    for (const value of values) smooth = keep * smooth + (1 - keep) * value;
+    for (const value of values) smooth = decay * smooth + (1 - decay) * value;
     return new Float64Array(horizon).fill(smooth);
   };
 
@@ -91,7 +91,7 @@ const addProducts = (matrix: Float64Array, right: Float64Array, row: Float64Arra
 const lagWeights = (values: Float64Array, lags: readonly number[]): Float64Array => {
   const size = lags.length;
   const [matrix, right, row] = [new Float64Array(size * size), new Float64Array(size), new Float64Array(size)];
-  const first = Math.max(lags.at(-1) ?? 0, values.length - fitsOfLagsMost);
+  const first = Math.max(lags.at(-1) ?? 0, values.length - maxLagFits);
   for (let index = first; index < values.length; index++) {
     for (const [i, lag] of lags.entries()) row[i] = values[index - lag] ?? 0;
     addProducts(matrix, right, row, values[index] ?? 0);

@@ -9,7 +9,7 @@ interface Lead {
   readonly scale: number;
 }
 
-interface Told {
+interface Estimate {
   readonly value: number;
   readonly variance: number;
 }
@@ -17,23 +17,23 @@ interface Told {
 /** One way to forecast: so many values are its parameters. */
 interface Way {
   readonly parameters: number;
-  readonly told: (values: Float64Array, lead: number) => { readonly value: number; readonly factor: number };
+  readonly estimate: (values: Float64Array, lead: number) => { readonly value: number; readonly factor: number };
 }
 
 const mean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const last: Way = {
   parameters: 1,
-  told: (values, lead) => ({ value: values.at(-1) ?? 0, factor: lead }),
+  estimate: (values, lead) => ({ value: values.at(-1) ?? 0, factor: lead }),
 };
 const average: Way = {
   parameters: 1,
-  told: (values) => ({ value: mean(values), factor: 1 + 1 / values.length }),
+  estimate: (values) => ({ value: mean(values), factor: 1 + 1 / values.length }),
 };
 /** It goes on for as many steps as it was drawn through, then stays level. */
 const line: Way = {
   parameters: 2,
-  told: (values, lead) => {
+  estimate: (values, lead) => {
     const [middle, level] = [(values.length - 1) / 2, mean(values)];
     let [covariance, variance] = [0, 0];
     for (const [index, value] of values.entries()) {
@@ -49,10 +49,10 @@ const ways = [last, average, line];
 const widening = 1.1;
 
 /** Errors of one step from each origin that a way can forecast from, as variances of a value. */
-const varianceOf = ({ parameters, told }: Way, values: Float64Array): number => {
+const varianceOf = ({ parameters, estimate }: Way, values: Float64Array): number => {
   let [sum, count] = [0, 0];
   for (let origin = parameters; origin < values.length; origin++) {
-    const { value, factor } = told(values.subarray(0, origin), 1);
+    const { value, factor } = estimate(values.subarray(0, origin), 1);
     sum += ((values[origin] ?? 0) - value) ** 2 / factor;
     count++;
   }
@@ -65,16 +65,16 @@ export const shortForecast = (
   horizon: number,
 ): { readonly leads: readonly Lead[]; readonly freedom: number } => {
   const variances = ways.map((way) => varianceOf(way, values));
-  const least = Math.max(Math.min(...variances), 1e-24);
-  const weights = variances.map((variance) => (least / Math.max(variance, least)) ** (values.length / 2));
+  const minVariance = Math.max(Math.min(...variances), 1e-24);
+  const weights = variances.map((variance) => (minVariance / Math.max(variance, minVariance)) ** (values.length / 2));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const leads = Array.from({ length: horizon }, (_, index) => {
-    const told = ways.map((way, place): Told => {
-      const { value, factor } = way.told(values, index + 1);
+    const estimates = ways.map((way, place): Estimate => {
+      const { value, factor } = way.estimate(values, index + 1);
       return { value, variance: (variances[place] ?? 0) * factor };
     });
-    const weighted = (of: (one: Told) => number): number =>
-      told.reduce((sum, one, place) => sum + (weights[place] ?? 0) * of(one), 0) / total;
+    const weighted = (of: (one: Estimate) => number): number =>
+      estimates.reduce((sum, one, place) => sum + (weights[place] ?? 0) * of(one), 0) / total;
     const value = weighted((one) => one.value);
     return { value, scale: widening * Math.sqrt(weighted((one) => one.variance + (one.value - value) ** 2)) };
   });

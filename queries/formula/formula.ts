@@ -54,7 +54,7 @@ const finite = (value: unknown): number | null => {
   return Number.isFinite(number) ? number : null;
 };
 
-const told = (value: number | null | undefined): number | null => (value == null ? null : withoutNoise(value));
+const roundValue = (value: number | null | undefined): number | null => (value == null ? null : withoutNoise(value));
 
 const overSeries = (
   { expression }: FormulaQuery,
@@ -77,7 +77,7 @@ const overSeries = (
   });
   const series = groups.map(({ labels, values }) => ({
     ...{ name: expression, labels, unit },
-    points: starts.map((start, index): [number, number | null] => [start, told(values[index])]),
+    points: starts.map((start, index): [number, number | null] => [start, roundValue(values[index])]),
   }));
   return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);
 };
@@ -103,7 +103,7 @@ const overTables = (answers: Answers, partial: readonly Incompleteness[], evalua
   ];
   return tableAnswer(
     columns,
-    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), told(values[0])]),
+    groups.map(({ labels: of, values }) => [...labels.map((name) => of[name] ?? ''), roundValue(values[0])]),
     partial,
   );
 };

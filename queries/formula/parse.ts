@@ -57,7 +57,7 @@ class Parser {
     return this.#tokens[this.#next] as Token;
   }
 
-  #takes(...signs: string[]): string | undefined {
+  #consumeSign(...signs: string[]): string | undefined {
     const { kind, text } = this.#peek();
     if (kind !== 'sign' || !signs.includes(text)) return undefined;
     this.#next++;
@@ -75,7 +75,7 @@ class Parser {
   #leftToRight(operators: readonly Operator[], part: () => Formula): Formula {
     let left = part();
     for (;;) {
-      const operator = this.#takes(...operators) as Operator | undefined;
+      const operator = this.#consumeSign(...operators) as Operator | undefined;
       if (operator === undefined) return left;
       left = { is: 'operation', operator, left, right: part() };
     }
@@ -84,7 +84,8 @@ class Parser {
   /** A minus binds less than a power: -2^2 is -4. */
   #signed(): Formula {
     if (++this.#depth > deepest) throw wrong(this.#peek().at, `expected at most ${deepest} levels`);
-    const formula: Formula = this.#takes('-') === undefined ? this.#power() : { is: 'minus', part: this.#signed() };
+    const formula: Formula =
+      this.#consumeSign('-') === undefined ? this.#power() : { is: 'minus', part: this.#signed() };
     this.#depth--;
     return formula;
   }
@@ -92,14 +93,16 @@ class Parser {
   /** From right to left: 2^3^2 is 2^9. */
   #power(): Formula {
     const left = this.#atom();
-    return this.#takes('^') === undefined ? left : { is: 'operation', operator: '^', left, right: this.#signed() };
+    return this.#consumeSign('^') === undefined
+      ? left
+      : { is: 'operation', operator: '^', left, right: this.#signed() };
   }
 
   #atom(): Formula {
     const { kind, text, at } = this.#peek();
-    if (this.#takes('(') !== undefined) {
+    if (this.#consumeSign('(') !== undefined) {
       const inner = this.#sum();
-      if (this.#takes(')') === undefined) throw wrong(at, 'expected a closing parenthesis for this one');
+      if (this.#consumeSign(')') === undefined) throw wrong(at, 'expected a closing parenthesis for this one');
       return inner;
     }
     if (kind !== 'number' && kind !== 'name')

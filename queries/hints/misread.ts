@@ -1,7 +1,7 @@
 /** What in a search reads as words here and as an operator in other languages. */
 
 /** Longer ones are told by their beginning. */
-const mostShown = 60;
+const maxShown = 60;
 
 const operators: ReadonlySet<string> = new Set(['=', '==', '!=', '>', '>=', '<', '<=', '=~', '!~']);
 const pipes: ReadonlySet<string> = new Set(['|', '|=', '|~']);
@@ -44,12 +44,12 @@ const condition = (name: string, operator: string, text: string): string => {
   return `${name}:${operator.startsWith('=') ? '' : operator}${written}`;
 };
 
-const shown = (text: string): string => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 const hintOf = (token: string, before: string | undefined, after: string | undefined): string | undefined => {
   if (operators.has(token)) {
-    const meant = before !== undefined && after !== undefined ? condition(before, token, after) : 'name:value';
-    return `${token} is no operator between spaces: write ${shown(meant)}`;
+    const suggestion = before !== undefined && after !== undefined ? condition(before, token, after) : 'name:value';
+    return `${token} is no operator between spaces: write ${shown(suggestion)}`;
   }
   if (pipes.has(token)) return `${token} is no operator: conditions stand beside each other, as in service:cart error`;
   if (capitals.has(token))

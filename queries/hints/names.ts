@@ -4,14 +4,14 @@ import { editDistance } from '../../schemas/edit-distance.ts';
 import type { Reference } from '../../schemas/fields.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import { countedWithin, hoursOf } from '../fields/catalogue.ts';
-import { KeptRows } from '../kept-rows.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { RowCache } from '../row-cache.ts';
 import type { SearchSignal } from '../signals/index.ts';
 
 /** Those that most records have are compared with what was asked for. */
-const mostNames = 5_000;
-const mostShown = 3;
+const maxNames = 5_000;
+const maxShown = 3;
 
 export interface NamesQuestion {
   readonly signal: SearchSignal;
@@ -44,13 +44,13 @@ export class Names {
 
   /** At most three names like it, the most alike first. */
   like(name: string): string[] {
-    const most = Math.ceil(plain(name).length / 3);
+    const maxDistance = Math.ceil(plain(name).length / 3);
     const names = new Set(this.#rows.map(({ key }) => key).filter((key) => key !== ''));
     return [...names]
       .map((each) => ({ each, distance: distanceOf(name, each) }))
-      .filter(({ distance }) => distance <= most)
+      .filter(({ distance }) => distance <= maxDistance)
       .sort((one, other) => one.distance - other.distance)
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map(({ each }) => each);
   }
 }
@@ -63,13 +63,14 @@ const plain = (name: string): string =>
     .slice(0, 100);
 
 /** One name within another, as `status` in `http.status_code`, is as good as a mistake of one character. */
-const distanceOf = (asked: string, name: string): number => {
-  const wanted = plain(asked);
+const distanceOf = (requestedName: string, name: string): number => {
+  const plainRequested = plain(requestedName);
   const whole = plain(name);
-  const isWithin = wanted.length > 2 && whole.length > 2 && (whole.includes(wanted) || wanted.includes(whole));
+  const isWithin =
+    plainRequested.length > 2 && whole.length > 2 && (whole.includes(plainRequested) || plainRequested.includes(whole));
   if (isWithin) return 1;
   const parts = name.split('.').map(plain);
-  return Math.min(...[whole, ...parts].map((each) => editDistance(wanted, each)));
+  return Math.min(...[whole, ...parts].map((each) => editDistance(plainRequested, each)));
 };
 
 /** One statement over what `fields` counts of the hours, as the catalogue of fields reads it. */
@@ -77,16 +78,16 @@ export const namesOf = async ({ columns }: Pick<Reading, 'columns'>, question: N
   const { sql, parameters } = countedWithin(question, hoursOf(question.range));
   const rows = await columns.query<{ kind: string; key: string }>(
     `SELECT toString(kind) AS kind, toString(key) AS key FROM fields WHERE ${sql}
-    GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${mostNames}`,
+    GROUP BY kind, key ORDER BY kind IN ('record', 'other') DESC, key IN {keys:Array(String)} DESC, sum(records) DESC, key LIMIT ${maxNames}`,
     { ...parameters, keys: question.keys },
   );
   return new Names(rows);
 };
 
-const mostHoursKept = 10_000;
+const maxCachedHours = 10_000;
 /** Records may be deleted. */
-const keptForMs = 60_000;
-const withRecords = new KeptRows<{ readonly atMs: number }>(mostHoursKept);
+const cacheTtlMs = 60_000;
+const withRecords = new RowCache<{ readonly atMs: number }>(maxCachedHours);
 
 /** Whether the hours of a range have records. That they have is kept for a minute. */
 export const areRecordsThere = async (
@@ -94,16 +95,16 @@ export const areRecordsThere = async (
   question: Omit<NamesQuestion, 'keys'>,
 ): Promise<boolean> => {
   const { sql, parameters } = countedWithin(question, hoursOf(question.range));
-  const kept = withRecords.of(columns);
+  const cache = withRecords.of(columns);
   const key = JSON.stringify(parameters);
-  const before = kept.get(key);
-  if (before !== undefined && performance.now() - before.atMs < keptForMs) return true;
+  const before = cache.get(key);
+  if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return true;
   const rows = await columns.query(
     `SELECT 1 AS one FROM fields WHERE ${sql} AND kind = 'record' ${anyRow}`,
     { ...parameters },
     { maxResultRows: 1, ofEachServer: true },
   );
-  if (rows.length > 0) kept.set(key, { atMs: performance.now() });
+  if (rows.length > 0) cache.set(key, { atMs: performance.now() });
   return rows.length > 0;
 };
 
@@ -115,7 +116,7 @@ export const projectsOf = async (
   const { sql, parameters } = countedWithin({ signal }, hoursOf(range));
   const rows = await columns.query<{ project: string }>(
     `SELECT toString(project_id) AS project FROM fields WHERE ${sql} AND kind = 'record'
-    GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${mostShown}`,
+    GROUP BY project ORDER BY sum(records) DESC, project LIMIT ${maxShown}`,
     parameters,
   );
   return rows.map(({ project }) => project);

@@ -10,7 +10,7 @@ import { areRecordsThere, type Names, namesOf, projectsOf } from './names.ts';
 import { hintOfValue } from './values.ts';
 
 /** Values of a search that are looked for. */
-const mostValues = 3;
+const maxValues = 3;
 
 export interface FruitlessQuestion {
   readonly signal: QuerySignal;
@@ -25,7 +25,7 @@ export interface FruitlessQuestion {
   readonly numbers?: readonly string[];
 }
 
-type Looking = Pick<Reading, 'columns'>;
+type HintReading = Pick<Reading, 'columns'>;
 type Condition = Extract<Search, { is: 'value' }>;
 type AttributeReference = Exclude<Reference, { kind: 'field' }>;
 
@@ -33,7 +33,7 @@ type AttributeReference = Exclude<Reference, { kind: 'field' }>;
  * Why nothing was found, and what to ask instead; undefined where there is nothing to say. It runs no statement where all was found, and
  * else at most one over the counted names of the hours and three over 100,000 records each.
  */
-export const hintOfRecords = async (question: FruitlessQuestion, reading: Looking): Promise<string | undefined> => {
+export const hintOfRecords = async (question: FruitlessQuestion, reading: HintReading): Promise<string | undefined> => {
   const { signal, search, found, names = [], numbers = [] } = question;
   if (found && names.length + numbers.length === 0) return undefined;
   const misread = found || search === undefined ? undefined : misreadIn(search);
@@ -56,7 +56,7 @@ export const hintOfRecords = async (question: FruitlessQuestion, reading: Lookin
 const hintOfAbsence = async (
   references: readonly AttributeReference[],
   of: FruitlessQuestion & { readonly signal: SearchSignal },
-  reading: Looking,
+  reading: HintReading,
 ): Promise<string | undefined> => {
   if (references.length === 0)
     return of.found || (await areRecordsThere(reading, of)) ? undefined : nothingThere(of, reading);
@@ -68,7 +68,7 @@ const hintOfAbsence = async (
 
 const nothingThere = async (
   { signal, range, projectId }: FruitlessQuestion & { readonly signal: SearchSignal },
-  reading: Looking,
+  reading: HintReading,
 ): Promise<string> => {
   const { records } = signals[signal];
   const projects = projectId === undefined ? [] : await projectsOf(reading, { signal, range });
@@ -87,13 +87,13 @@ const hintOfName = (reference: AttributeReference, known: Names, { signal }: Fru
 const hintOfValues = async (
   conditions: readonly Condition[],
   { signal, range, projectId }: FruitlessQuestion & { readonly signal: SearchSignal },
-  reading: Looking,
+  reading: HintReading,
 ): Promise<string | undefined> => {
-  const asked = conditions.flatMap(({ reference, test }) => {
+  const comparisons = conditions.flatMap(({ reference, test }) => {
     const name = nameOf(reference);
     return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, wanted: test.text }] : [];
   });
-  for (const each of asked.slice(0, mostValues)) {
+  for (const each of comparisons.slice(0, maxValues)) {
     const hint = await hintOfValue(reading, { signal, range, projectId, ...each });
     if (hint !== undefined) return hint;
   }

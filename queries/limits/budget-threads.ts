@@ -2,7 +2,7 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
 import { QueryError } from '../errors.ts';
-import { TooManyWaiting, Turns } from './turns.ts';
+import { FairQueue, TooManyWaiting } from './fair-queue.ts';
 
 export interface BudgetThreadsOptions {
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Refusals {
 }
 
 /** Asks the thread. What an abort or the budget ends is ended at once. What is moved there is gone here. */
-export type AskThread<Reply> = (
+export type SendRequest<Reply> = (
   request: (id: number) => unknown,
   moved?: readonly TransferListItem[],
 ) => Promise<Reply>;
@@ -41,7 +41,7 @@ const slots = 2;
 /** Threads of one purpose. They start when they are needed. */
 export class BudgetThreads<Reply extends { readonly id: number }> {
   readonly #options: BudgetThreadsOptions;
-  readonly #turns = new Turns({ slots, slotsPerTenant: 1, waitingPerTenant });
+  readonly #queue = new FairQueue({ slots, slotsPerTenant: 1, waitingPerTenant });
   readonly #idle: PoolThread<Reply>[] = [];
 
   constructor(options: BudgetThreadsOptions) {
@@ -52,15 +52,15 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
   async run<Result>(
     { tenantId, budgetMs, signal }: Budget,
     { tooLong, tooLarge }: Refusals,
-    work: (ask: AskThread<Reply>) => Promise<Result>,
+    work: (sendRequest: SendRequest<Reply>) => Promise<Result>,
   ): Promise<Result> {
-    const leave = await this.#turnOf(tenantId, signal);
+    const leave = await this.#acquireSlot(tenantId, signal);
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(tooLong()), budgetMs);
     const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await work((request, moved) => askUntil(thread, ending, request, moved));
+      return await work((request, moved) => requestUntil(thread, ending, request, moved));
     } catch (error) {
       throw isOutOfMemory(error) ? tooLarge() : error;
     } finally {
@@ -71,9 +71,9 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
     }
   }
 
-  async #turnOf(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
+  async #acquireSlot(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
     try {
-      return await this.#turns.take(tenantId, signal);
+      return await this.#queue.acquire(tenantId, signal);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
       const message = `${waitingPerTenant} ${this.#options.works} of this organization are waiting already`;
@@ -98,16 +98,16 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
-const askUntil = async <Reply extends { readonly id: number }>(
+const requestUntil = async <Reply extends { readonly id: number }>(
   thread: PoolThread<Reply>,
   ending: AbortSignal,
-  ...asked: Parameters<AskThread<Reply>>
+  ...args: Parameters<SendRequest<Reply>>
 ): Promise<Reply> => {
   ending.throwIfAborted();
   const stop = (): void => void thread.end();
   ending.addEventListener('abort', stop, { once: true });
   try {
-    return await thread.ask(...asked);
+    return await thread.request(...args);
   } catch (error) {
     ending.throwIfAborted();
     throw error;

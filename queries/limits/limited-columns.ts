@@ -3,9 +3,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns, QueryLimits, StatementCost } from '../../schemas/ports/columns.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { QueryError } from '../errors.ts';
-import { TooManyWaiting, type TurnLimits, Turns } from './turns.ts';
+import { FairQueue, type FairQueueLimits, TooManyWaiting } from './fair-queue.ts';
 
-export interface ReadLimits extends TurnLimits {
+export interface ReadLimits extends FairQueueLimits {
   /** How long a statement may wait for its turn. */
   readonly waitSeconds: number;
   /** How long it may run. */
@@ -37,16 +37,16 @@ export const limitedColumns = (
   columns: Columns,
   { limits, metrics }: { readonly limits: ReadLimits; readonly metrics: Metrics },
 ): Columns => {
-  const turns = new Turns(limits);
+  const queue = new FairQueue(limits);
   const count = (): void => {
-    metrics.set('oiq_queries_running', turns.running, {});
-    metrics.set('oiq_queries_waiting', turns.waiting, {});
+    metrics.set('oiq_queries_running', queue.running, {});
+    metrics.set('oiq_queries_waiting', queue.waiting, {});
   };
   count();
 
-  const turnOf = (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> | (() => void) => {
+  const acquireSlot = (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> | (() => void) => {
     signal?.throwIfAborted();
-    const free = turns.takeFree(tenantId);
+    const free = queue.tryAcquire(tenantId);
     if (free === undefined) return waitedFor(tenantId, signal);
     metrics.observe('oiq_query_wait_seconds', 0, {});
     count();
@@ -54,13 +54,13 @@ export const limitedColumns = (
   };
 
   const waitedFor = async (tenantId: string, signal: AbortSignal | undefined): Promise<() => void> => {
-    const asked = performance.now();
+    const queuedAt = performance.now();
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), limits.waitSeconds * 1000);
     try {
-      const turn = turns.take(tenantId, signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]));
+      const slot = queue.acquire(tenantId, signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]));
       count();
-      return await turn;
+      return await slot;
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof TooManyWaiting) && !over.signal.aborted) throw error;
@@ -69,30 +69,30 @@ export const limitedColumns = (
       throw reason === 'waited' ? busy(limits) : tooMany(limits);
     } finally {
       clearTimeout(timer);
-      metrics.observe('oiq_query_wait_seconds', (performance.now() - asked) / 1000, {});
+      metrics.observe('oiq_query_wait_seconds', (performance.now() - queuedAt) / 1000, {});
       count();
     }
   };
 
   const read = async <Result>(
     tenantId: string,
-    asked: QueryLimits,
+    queryLimits: QueryLimits,
     work: (limits: QueryLimits) => Promise<Result>,
   ): Promise<Result> => {
-    const end = await turnOf(tenantId, asked.signal);
+    const end = await acquireSlot(tenantId, queryLimits.signal);
     const started = performance.now();
     let outcome: 'answered' | 'failed' | 'cancelled' = 'failed';
     const onCost = (cost: StatementCost): void => {
       metrics.add('oiq_query_rows_read_total', cost.rowsRead, {});
       metrics.add('oiq_query_bytes_read_total', cost.bytesRead, {});
-      asked.onCost?.(cost);
+      queryLimits.onCost?.(cost);
     };
     try {
-      const result = await work({ ...within(asked, limits), onCost });
+      const result = await work({ ...within(queryLimits, limits), onCost });
       outcome = 'answered';
       return result;
     } catch (error) {
-      if (asked.signal?.aborted === true) outcome = 'cancelled';
+      if (queryLimits.signal?.aborted === true) outcome = 'cancelled';
       throw error;
     } finally {
       end();
@@ -106,13 +106,15 @@ export const limitedColumns = (
       const own = columns.of(tenantId);
       return {
         ...own,
-        query: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.query(sql, parameters, within)),
-        native: (sql, parameters, asked = {}) => read(tenantId, asked, (within) => own.native(sql, parameters, within)),
+        query: (sql, parameters, queryLimits = {}) =>
+          read(tenantId, queryLimits, (within) => own.query(sql, parameters, within)),
+        native: (sql, parameters, queryLimits = {}) =>
+          read(tenantId, queryLimits, (within) => own.native(sql, parameters, within)),
       };
     },
     insert: (...block) => columns.insert(...block),
-    tellLanded: (...told) => columns.tellLanded(...told),
-    query: (sql, parameters, asked) => columns.query(sql, parameters, asked),
+    recordWatermark: (...args) => columns.recordWatermark(...args),
+    query: (sql, parameters, queryLimits) => columns.query(sql, parameters, queryLimits),
     execute: (sql) => columns.execute(sql),
     each: () => columns.each(),
     tablesChanged: () => columns.tablesChanged(),

@@ -14,18 +14,18 @@ import { searchPredicate } from '../search/predicate.ts';
  * Whether a record is wanted. It is asked about every record of the tenant as it passes: it does not throw, waits for nothing, and
  * keeps nothing of the record, which is moved on when it returns.
  */
-export type Wanted<View extends RecordView = RecordView> = (record: View) => boolean;
+export type RecordPredicate<View extends RecordView = RecordView> = (record: View) => boolean;
 
 /** The predicate of a request, for the signal that it asks for. Filters of one key want the same records: one of them is asked for all. */
 export type Filter = { readonly key: string } & (
-  | { readonly signal: 'logs'; readonly wanted: Wanted<LogRecord> }
-  | { readonly signal: 'spans'; readonly wanted: Wanted<Span> }
+  | { readonly signal: 'logs'; readonly matches: RecordPredicate<LogRecord> }
+  | { readonly signal: 'spans'; readonly matches: RecordPredicate<Span> }
 );
 
 const tailSignals = ['logs', 'spans'] as const;
 export type TailSignal = (typeof tailSignals)[number];
 
-const mostAttributes = 16;
+const maxAttributes = 16;
 const attribute = z
   .string()
   .max(1024)
@@ -48,16 +48,16 @@ export const filterParameters = {
     .optional()
     .describe('Lowest severity of log records: trace, debug, info, warn, error, fatal, or a number from 1 to 24'),
   attribute: z
-    .union([attribute, z.array(attribute).max(mostAttributes)])
+    .union([attribute, z.array(attribute).max(maxAttributes)])
     .optional()
     .describe(
       'name=value; may be given several times, and all must hold. A field, or an attribute of the record or its resource',
     ),
 };
 
-const Asked = z.strictObject(filterParameters);
+const FilterSchema = z.strictObject(filterParameters);
 /** What a request asks for, as `filterParameters` parse it. */
-export type AskedFilter = z.output<typeof Asked>;
+export type FilterRequest = z.output<typeof FilterSchema>;
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
@@ -79,8 +79,8 @@ const textOf = <View extends RecordView>(reference: Reference<View>, record: Vie
 
 const sharedPredicates = <View extends RecordView>(
   fields: readonly Field<View>[],
-  { service, attribute: equalities = [] }: AskedFilter,
-): Wanted<View>[] => [
+  { service, attribute: equalities = [] }: FilterRequest,
+): RecordPredicate<View>[] => [
   ...(service === undefined ? [] : [(record: View) => record.service === service]),
   ...[equalities].flat().map((equality) => {
     const at = equality.indexOf('=');
@@ -91,25 +91,25 @@ const sharedPredicates = <View extends RecordView>(
 ];
 
 const all =
-  <View extends RecordView>(predicates: readonly Wanted<View>[]): Wanted<View> =>
+  <View extends RecordView>(predicates: readonly RecordPredicate<View>[]): RecordPredicate<View> =>
   (record) =>
     predicates.every((holds) => holds(record));
 
 /** The predicate of a request. What cannot be one is a `QueryError`. */
-export const filterOf = (asked: AskedFilter): Filter => {
-  const { signal, service, search, severity, attribute: equalities } = asked;
+export const filterOf = (request: FilterRequest): Filter => {
+  const { signal, service, search, severity, attribute: equalities } = request;
   const key = JSON.stringify([signal, service, search, severity, equalities]);
   if (signal === 'spans') {
     if (severity !== undefined) throw invalid('severity', 'spans have none: ask for attribute=status=error');
-    const predicates = sharedPredicates(spanFields, asked);
+    const predicates = sharedPredicates(spanFields, request);
     if (search !== undefined) predicates.push(searchPredicate(search, 'traces'));
-    return { key, signal, wanted: all(predicates) };
+    return { key, signal, matches: all(predicates) };
   }
-  const predicates = sharedPredicates(logFields, asked);
+  const predicates = sharedPredicates(logFields, request);
   if (severity !== undefined) {
-    const least = severityNumberOf(severity);
-    predicates.unshift((log) => log.severityNumber >= least);
+    const minSeverity = severityNumberOf(severity);
+    predicates.unshift((log) => log.severityNumber >= minSeverity);
   }
   if (search !== undefined) predicates.push(searchPredicate(search, 'logs'));
-  return { key, signal, wanted: all(predicates) };
+  return { key, signal, matches: all(predicates) };
 };

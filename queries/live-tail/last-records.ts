@@ -11,11 +11,11 @@ export const restMs = 20;
 /** Messages that are read first of each partition; then four times as many, and so on. */
 const firstWindow = 4;
 /** At most so many messages of a partition are searched. */
-const mostMessages = 2_000;
+const maxMessages = 2_000;
 /** No further window is read once so many bytes were. */
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 /** Characters of all of them. */
-const mostLength = 4 * 1024 * 1024;
+const maxLength = 4 * 1024 * 1024;
 
 /** A window goes back to the median time of so many of its oldest messages: the clock of one receiver may be wrong. */
 const oldestMessages = 5;
@@ -46,25 +46,25 @@ const inOrder = (one: FoundRecord, other: FoundRecord): number =>
 
 /** The newest of the records that were added, oldest first. */
 class Newest {
-  readonly #most: number;
+  readonly #maxRecords: number;
   records: readonly FoundRecord[] = [];
   /** What is added is not among them if it is older. */
   sinceMs = Number.NEGATIVE_INFINITY;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxRecords: number) {
+    this.#maxRecords = maxRecords;
   }
 
   add(found: readonly FoundRecord[]): void {
-    const last = [...this.records, ...found].sort(inOrder).slice(-this.#most);
+    const last = [...this.records, ...found].sort(inOrder).slice(-this.#maxRecords);
     let length = 0;
     const full = last.findLastIndex(({ text }) => {
       length += text.length;
-      return length > mostLength;
+      return length > maxLength;
     });
     this.records = last.slice(Math.max(0, full));
     const [oldest] = this.records;
-    if (oldest !== undefined && (full >= 0 || last.length === this.#most)) this.sinceMs = oldest.timestampMs;
+    if (oldest !== undefined && (full >= 0 || last.length === this.#maxRecords)) this.sinceMs = oldest.timestampMs;
   }
 }
 
@@ -111,14 +111,14 @@ class Backwards {
   }
 
   get isTooLong(): boolean {
-    return this.#partition.end - this.#from >= mostMessages;
+    return this.#partition.end - this.#from >= maxMessages;
   }
 
   /** Gives the wanted records of the next window to `gathering`. Answers how many bytes it read; they should be fewer than `room`. */
   async read(gathering: Gathering, room: number): Promise<number> {
     const { where, earliest, end } = this.#partition;
     const to = this.#from;
-    const from = Math.max(earliest, to - this.#window, end - mostMessages);
+    const from = Math.max(earliest, to - this.#window, end - maxMessages);
     let bytes = 0;
     const times: number[] = [];
     for await (const message of this.#bus.read(where.topic, where.partition, from, to)) {
@@ -143,23 +143,23 @@ class Backwards {
  * have newer records enough.
  */
 export const lastRecords = async (
-  { wish, most, isClosed }: { readonly wish: Wish; readonly most: number; isClosed(): boolean },
+  { wish, maxRecords, isClosed }: { readonly wish: Wish; readonly maxRecords: number; isClosed(): boolean },
   partitions: readonly PastPartition[],
   bus: Pick<Bus, 'read'>,
 ): Promise<readonly FoundRecord[]> => {
   const pasts = partitions.map((partition) => new Backwards(partition, bus));
-  const newest = new Newest(most);
+  const newest = new Newest(maxRecords);
   for (let bytes = 0; ; ) {
-    const unread = pasts.filter(({ isRead }) => !isRead);
-    const readToMs = Math.max(...unread.map((past) => past.readToMs));
-    const next = unread.find((past) => past.readToMs === readToMs);
+    const remaining = pasts.filter(({ isRead }) => !isRead);
+    const readToMs = Math.max(...remaining.map((past) => past.readToMs));
+    const next = remaining.find((past) => past.readToMs === readToMs);
     if (next === undefined) return newest.records;
     // The first window of each is read, however large it is.
-    const isTooMuch = next.isTooLong || (bytes > mostBytes && readToMs < Number.POSITIVE_INFINITY);
+    const isTooMuch = next.isTooLong || (bytes > maxBytes && readToMs < Number.POSITIVE_INFINITY);
     if (readToMs <= newest.sinceMs || isTooMuch || isClosed())
       return newest.records.filter(({ timestampMs }) => timestampMs >= readToMs);
     const gathering = new Gathering(wish);
-    bytes += await next.read(gathering, mostBytes - bytes);
+    bytes += await next.read(gathering, maxBytes - bytes);
     newest.add(gathering.found);
   }
 };

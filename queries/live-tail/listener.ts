@@ -11,7 +11,7 @@ export interface Wish {
 }
 
 /** What is to be sent next. */
-export interface Taken {
+export interface TailBatch {
   /** JSON of each record, in the order in which they were read. */
   readonly records: readonly string[];
   /** Wanted records that had no room, since the last time. */
@@ -36,7 +36,7 @@ interface Waiting {
 }
 
 /** A record whose JSON is longer is dropped: a frame of it would hold up all others. */
-const longestRecord = 256 * 1024;
+const maxRecordCharacters = 256 * 1024;
 
 export class Listener {
   readonly wish: Wish;
@@ -45,8 +45,8 @@ export class Listener {
   #gap = false;
   #dropped = 0;
   #skipped = 0;
-  #toldDropped = 0;
-  #toldSkipped = 0;
+  #reportedDropped = 0;
+  #reportedSkipped = 0;
   #isNews = false;
   /** Characters that wait. Texts are of one byte a character but for few. */
   #waitingLength = 0;
@@ -99,7 +99,7 @@ export class Listener {
     const next = { offset, ordinal: ordinal + 1 };
     this.#read.set(partition, next);
     const hasRoom = this.#waiting.length === 0 || this.#waitingLength + text.length <= this.#roomOf();
-    if (text.length > longestRecord || !hasRoom) {
+    if (text.length > maxRecordCharacters || !hasRoom) {
       this.#dropped++;
       this.#isNews = true;
       return;
@@ -122,7 +122,7 @@ export class Listener {
   }
 
   /** Records before the ones that come may be missing. */
-  tellGap(): void {
+  markGap(): void {
     this.#gap = true;
     this.#isNews = true;
   }
@@ -148,32 +148,32 @@ export class Listener {
   }
 
   /** Takes at most so many characters of records, and at least one record where one waits. */
-  take(most: number): Taken {
+  nextBatch(maxCharacters: number): TailBatch {
     let length = 0;
     let count = 0;
     for (const { text } of this.#waiting) {
-      if (count > 0 && length + text.length > most) break;
+      if (count > 0 && length + text.length > maxCharacters) break;
       length += text.length;
       count++;
     }
-    const taken = this.#waiting.splice(0, count);
+    const batch = this.#waiting.splice(0, count);
     this.#waitingLength -= length;
-    for (const { partition, next } of taken) this.#sent.set(partition, next);
+    for (const { partition, next } of batch) this.#sent.set(partition, next);
     const isDrained = this.#waiting.length === 0;
     if (isDrained) for (const [partition, place] of this.#read) this.#sent.set(partition, place);
-    const last = taken.at(-1);
-    const dropped = isDrained ? this.#dropped : (last?.dropped ?? this.#toldDropped);
-    const skipped = isDrained ? this.#skipped : (last?.skipped ?? this.#toldSkipped);
+    const last = batch.at(-1);
+    const dropped = isDrained ? this.#dropped : (last?.dropped ?? this.#reportedDropped);
+    const skipped = isDrained ? this.#skipped : (last?.skipped ?? this.#reportedSkipped);
     const answer = {
-      records: taken.map(({ text }) => text),
-      dropped: dropped - this.#toldDropped,
-      skipped: skipped - this.#toldSkipped,
+      records: batch.map(({ text }) => text),
+      dropped: dropped - this.#reportedDropped,
+      skipped: skipped - this.#reportedSkipped,
       gap: this.#gap,
       live: this.live && isDrained,
       positions: new Map(this.#sent),
     };
-    this.#toldDropped = dropped;
-    this.#toldSkipped = skipped;
+    this.#reportedDropped = dropped;
+    this.#reportedSkipped = skipped;
     this.#gap = false;
     if (isDrained) this.#isNews = false;
     this.#onRoom?.();

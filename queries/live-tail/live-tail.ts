@@ -4,22 +4,22 @@ import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, Follower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
-import { Listener, type Taken, type Wish } from './listener.ts';
+import { Listener, type TailBatch, type Wish } from './listener.ts';
 import { topicOf } from './matching.ts';
 import { PartitionTail } from './partition-tail.ts';
-import { catchUp, giveUp, tellLast } from './past.ts';
+import { catchUp, giveUp, offerLastRecords } from './past.ts';
 import type { Positions } from './positions.ts';
 import { Slots } from './slots.ts';
 import { TenantTime } from './tenant-time.ts';
 
 /** Characters that wait for all listeners together, and for one of them. */
-const mostWaiting = 64 * 1024 * 1024;
-const mostWaitingOfOne = 1024 * 1024;
+const maxWaitingCharacters = 64 * 1024 * 1024;
+const maxWaitingPerListener = 1024 * 1024;
 /** So many read the past at a time. */
 const readersOfThePast = 2;
 
 /** What a listener asks for. */
-export interface Asked extends Wish {
+export interface ListenRequest extends Wish {
   /** Over how many partitions the tenant's telemetry is spread. */
   readonly shards: number;
   /** How many of the last records to begin with. */
@@ -32,7 +32,7 @@ export interface Asked extends Wish {
 export interface Listening {
   readonly hasNews: boolean;
   /** At most so many characters of records. */
-  take(most: number): Taken;
+  nextBatch(maxCharacters: number): TailBatch;
   /** The tenant's telemetry is spread differently from now on. */
   spread(shards: number): void;
   close(): void;
@@ -41,7 +41,7 @@ export interface Listening {
 /** Reads each partition once for all who listen to it, and none while nobody does. */
 export interface LiveTail {
   /** Rejects with what the bus rejects with. */
-  open(asked: Asked): Promise<Listening>;
+  open(request: ListenRequest): Promise<Listening>;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ class BusLiveTail implements LiveTail {
     this.#log = log;
   }
 
-  async open({ shards, last, resume, ...wish }: Asked): Promise<Listening> {
+  async open({ shards, last, resume, ...wish }: ListenRequest): Promise<Listening> {
     const topic = topicOf(wish.filter.signal);
     const bounds = await this.#bus.offsets(topic);
     const listener = new Listener(wish, () => this.#room());
@@ -79,16 +79,16 @@ class BusLiveTail implements LiveTail {
     for (const { where, earliest, end } of partitions) {
       const place = resume === undefined ? { offset: end, ordinal: 0 } : resume.get(where.partition);
       const last = Math.max(end, bounds[where.partition]?.end ?? 0);
-      const isKept = place !== undefined && place.offset >= earliest && place.offset <= last;
-      listener.begin(where.partition, isKept ? place : { offset: end, ordinal: 0 });
-      if (!isKept) listener.tellGap();
+      const isRetained = place !== undefined && place.offset >= earliest && place.offset <= last;
+      listener.begin(where.partition, isRetained ? place : { offset: end, ordinal: 0 });
+      if (!isRetained) listener.markGap();
     }
     void this.#begin(listener, partitions, resume === undefined ? last : 0);
     return {
       get hasNews() {
         return listener.hasNews;
       },
-      take: (most) => listener.take(most),
+      nextBatch: (maxCharacters) => listener.nextBatch(maxCharacters),
       spread: (now) => {
         const added = partitionsOf(wish.tenantId, now, bounds.length).filter(
           (partition) => listener.position(partition) === undefined,
@@ -106,7 +106,7 @@ class BusLiveTail implements LiveTail {
   }
 
   #room(): number {
-    return Math.min(mostWaitingOfOne, mostWaiting / Math.max(1, this.#listeners.size));
+    return Math.min(maxWaitingPerListener, maxWaitingCharacters / Math.max(1, this.#listeners.size));
   }
 
   #tail(topic: string, partition: number): PartitionTail {
@@ -129,15 +129,15 @@ class BusLiveTail implements LiveTail {
 
   async #begin(
     listener: Listener,
-    partitions: readonly (Parameters<typeof tellLast>[2][number] & { readonly tail: PartitionTail })[],
+    partitions: readonly (Parameters<typeof offerLastRecords>[2][number] & { readonly tail: PartitionTail })[],
     last: number,
   ): Promise<void> {
     const ports = { bus: this.#bus, slots: this.#slots };
     try {
-      if (last > 0) await tellLast(listener, last, partitions, ports);
+      if (last > 0) await offerLastRecords(listener, last, partitions, ports);
     } catch (error) {
       this.#log.warn({ error }, 'the last records of a live tail could not be read');
-      listener.tellGap();
+      listener.markGap();
     }
     for (const { tail } of partitions)
       try {

@@ -1,5 +1,5 @@
 /** Decodes a message once for everybody who listens to its tenant. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { threadMs } from '../../runtime/thread-time.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -9,7 +9,7 @@ import { itemsOf, type Partition, type Source } from '../../schemas/records/sour
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { logAnswer, spanAnswer } from './answers.ts';
-import type { TailSignal, Wanted } from './filter.ts';
+import type { RecordPredicate, TailSignal } from './filter.ts';
 import type { Wish } from './listener.ts';
 import type { Place } from './positions.ts';
 
@@ -22,11 +22,11 @@ export interface Target {
 }
 
 /** After so long, others have their turn. */
-const turnMs = 5;
+const timeSliceMs = 5;
 
 /** Targets that want the same records of a message. */
 interface Group<View extends RecordView> {
-  readonly wanted: Wanted<View>;
+  readonly matches: RecordPredicate<View>;
   /** The first record of the message that is told. */
   readonly from: number;
   readonly targets: Target[];
@@ -42,8 +42,11 @@ const firstOf = (target: Target, partition: number, offset: number): number => {
 const isReplay = ({ headers }: BusRecord): boolean => headers['only-group'] !== undefined;
 
 /** The targets that a message concerns, by its headers alone. */
-export const targetsOf = <Told extends Target>(message: BusRecord, targets: Iterable<Told>): Told[] => {
-  const found: Told[] = [];
+export const targetsOf = <Subscriber extends Target>(
+  message: BusRecord,
+  targets: Iterable<Subscriber>,
+): Subscriber[] => {
+  const found: Subscriber[] = [];
   if (isReplay(message)) return found;
   const { tenant, project } = message.headers;
   for (const target of targets) {
@@ -63,13 +66,13 @@ const groupsOf = (targets: readonly Target[], partition: number, offset: number)
     const key = `${from} ${filter.key}`;
     const known = logs.get(key) ?? ofSpans.get(key);
     if (known !== undefined) known.targets.push(target);
-    else if (filter.signal === 'logs') logs.set(key, { wanted: filter.wanted, from, targets: [target] });
-    else ofSpans.set(key, { wanted: filter.wanted, from, targets: [target] });
+    else if (filter.signal === 'logs') logs.set(key, { matches: filter.matches, from, targets: [target] });
+    else ofSpans.set(key, { matches: filter.matches, from, targets: [target] });
   }
   return { logs: [...logs.values()], ofSpans: [...ofSpans.values()] };
 };
 
-async function tell<View extends RecordView>(
+async function offerMatches<View extends RecordView>(
   records: Iterable<View>,
   { partition }: Partition,
   offset: number,
@@ -82,12 +85,12 @@ async function tell<View extends RecordView>(
   for (const record of records) {
     const { ordinal } = record;
     let text: string | undefined;
-    for (const { targets, wanted, from } of groups) {
-      if (ordinal < from || !wanted(record)) continue;
+    for (const { targets, matches, from } of groups) {
+      if (ordinal < from || !matches(record)) continue;
       text ??= JSON.stringify(answerOf(record));
       for (const target of targets) target.offer(text, partition, { offset, ordinal });
     }
-    if (performance.now() - started < turnMs && !between.isDue()) continue;
+    if (performance.now() - started < timeSliceMs && !between.isDue()) continue;
     between.spent(threadMs() - startedMs);
     await between.pause();
     started = performance.now();
@@ -106,10 +109,10 @@ export interface Between {
 }
 
 /** Lets others have their turn, and nothing else. */
-export const onlyTurns = (spent: (ms: number) => void): Between => ({
+export const yieldBetweenRecords = (spent: (ms: number) => void): Between => ({
   spent,
   isDue: () => false,
-  pause: () => nextTurn(),
+  pause: () => yieldToEventLoop(),
 });
 
 const sources: Readonly<Record<TailSignal, Source<LogRecord> | Source<Span>>> = { logs: logRecords, spans };
@@ -134,11 +137,11 @@ export const match = async (
     if (logs.length > 0) {
       const records = itemsOf(logRecords, message, where);
       between.spent(threadMs() - startedMs);
-      return await tell(records, where, offset, logs, logAnswer, between);
+      return await offerMatches(records, where, offset, logs, logAnswer, between);
     }
     const records = itemsOf(spans, message, where);
     between.spent(threadMs() - startedMs);
-    await tell(records, where, offset, ofSpans, spanAnswer, between);
+    await offerMatches(records, where, offset, ofSpans, spanAnswer, between);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
   }

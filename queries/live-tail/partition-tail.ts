@@ -4,7 +4,7 @@ import { type Bus, type BusRecord, type Follower, recordsIn } from '../../schema
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import type { Listener } from './listener.ts';
-import { match, onlyTurns, targetsOf } from './matching.ts';
+import { match, targetsOf, yieldBetweenRecords } from './matching.ts';
 import type { TenantTime } from './tenant-time.ts';
 
 const retryMs = 1_000;
@@ -91,7 +91,7 @@ export class PartitionTail {
       message,
       this.where,
       targets,
-      onlyTurns((ms) => time.spend(tenant, ms)),
+      yieldBetweenRecords((ms) => time.spend(tenant, ms)),
     );
     for (const target of targets) target.passed(partition, message.offset);
   }

@@ -11,8 +11,8 @@ import type { Slots } from './slots.ts';
 /** Reading the past works so long, and then leaves the processor to others for longer. */
 const workMs = 5;
 /** A listener that has not caught up after so many bytes or so long goes on at the end. */
-const mostCatchUpBytes = 256 * 1024 * 1024;
-const mostCatchUpMs = 120_000;
+const maxCatchUpBytes = 256 * 1024 * 1024;
+const maxCatchUpMs = 120_000;
 
 export interface PastPorts {
   readonly bus: Pick<Bus, 'read'>;
@@ -21,15 +21,15 @@ export interface PastPorts {
 }
 
 /** Tells a listener of the last records it wants, by the time at which the bus took them, and leaves it at the ends of the partitions. */
-export const tellLast = async (
+export const offerLastRecords = async (
   listener: Listener,
-  most: number,
+  maxRecords: number,
   partitions: readonly PastPartition[],
   ports: PastPorts,
 ): Promise<void> => {
-  const asked = { wish: listener.wish, most, isClosed: () => listener.closed };
-  await ports.slots.take();
-  const last = await lastRecords(asked, partitions, ports.bus).finally(() => ports.slots.release());
+  const request = { wish: listener.wish, maxRecords, isClosed: () => listener.closed };
+  await ports.slots.acquire();
+  const last = await lastRecords(request, partitions, ports.bus).finally(() => ports.slots.release());
   for (const { where, end } of partitions) {
     const first = last.find(({ partition }) => partition === where.partition)?.place;
     listener.begin(where.partition, first ?? { offset: end, ordinal: 0 });
@@ -47,7 +47,7 @@ interface Effort {
   readonly late: number;
 }
 
-const isTooMuch = ({ bytes, late }: Effort): boolean => bytes > mostCatchUpBytes || performance.now() > late;
+const isTooMuch = ({ bytes, late }: Effort): boolean => bytes > maxCatchUpBytes || performance.now() > late;
 
 /** Tells a listener of what it wants up to an offset; stops before where that is too much. */
 const readTo = async (
@@ -65,7 +65,7 @@ const readTo = async (
       // Whoever reads slowly must not keep others from reading.
       slots.release();
       await listener.room();
-      await slots.take();
+      await slots.acquire();
     },
   };
   const { offset: from } = listener.position(partition) ?? { offset: to };
@@ -87,9 +87,9 @@ const readTo = async (
 export const catchUp = async (listener: Listener, tail: PartitionTail, ports: PastPorts): Promise<void> => {
   const { partition } = tail.where;
   const isThere = (): boolean => (listener.position(partition)?.offset ?? 0) >= tail.next;
-  const effort = { bytes: 0, late: performance.now() + mostCatchUpMs };
+  const effort = { bytes: 0, late: performance.now() + maxCatchUpMs };
   while (!listener.closed && !isThere()) {
-    await ports.slots.take();
+    await ports.slots.acquire();
     try {
       await readTo(listener, tail.where, tail.next, ports, effort);
     } finally {

@@ -13,14 +13,14 @@ export interface Place {
 export type Positions = ReadonlyMap<number, Place>;
 
 const version = 1;
-const mostPartitions = 1_024;
+const maxPartitions = 1_024;
 /** Longest token: of each partition three numbers. */
-export const longestToken = 32 * 1024;
+export const maxTokenCharacters = 32 * 1024;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isEntry = (entry: unknown): entry is [number, number, number] =>
-  Array.isArray(entry) && entry.length === 3 && entry.every(isCount) && (entry[0] as number) < mostPartitions;
+  Array.isArray(entry) && entry.length === 3 && entry.every(isCount) && (entry[0] as number) < maxPartitions;
 
 /** A token holds positions and nothing else: whose records are read from there is decided by the one who comes with it. */
 export const tokenOf = (signal: TailSignal, positions: Positions): string =>
@@ -37,7 +37,7 @@ export const positionsIn = (token: string, signal: TailSignal): Positions => {
   } catch {
     throw refused;
   }
-  if (!Array.isArray(parts) || parts.length > mostPartitions + 2) throw refused;
+  if (!Array.isArray(parts) || parts.length > maxPartitions + 2) throw refused;
   const [found, about, ...entries] = parts as unknown[];
   if (found !== version || about !== signal || !entries.every(isEntry)) throw refused;
   return new Map(entries.map(([partition, offset, ordinal]) => [partition, { offset, ordinal }]));

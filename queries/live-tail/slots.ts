@@ -8,7 +8,7 @@ export class Slots {
   }
 
   /** Resolves once there is a place; `release` gives it back. */
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#free > 0) {
       this.#free--;
       return;

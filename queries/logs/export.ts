@@ -4,9 +4,9 @@ import type { Reading } from '../reading.ts';
 import { rangeValues } from '../records.ts';
 import type { RecordFilter } from '../search/query-parts.ts';
 import type { LogPosition, LogRecord } from '../signals/log-record.ts';
-import { chosenColumns, readChosen } from './chosen.ts';
 import { logCondition } from './filter.ts';
 import { type LogOrder, readPage } from './pages.ts';
+import { chosenColumns, readChosen } from './read-log.ts';
 
 /** A page reads whole buckets of the sorting key, ten minutes, so that small ones read the same rows again and again. */
 const pageSize = 5_000;

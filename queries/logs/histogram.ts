@@ -3,7 +3,7 @@
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
-import { type AskedQuery, run } from '../run.ts';
+import { type QueryRequest, run } from '../run.ts';
 import type { queryPartsOf } from '../search/query-parts.ts';
 import { stepsOf } from '../steps.ts';
 
@@ -39,7 +39,7 @@ export const logHistogram = async (
   reading: Reading,
   { records, range, stepMs, groupBy, groups }: HistogramQuestion,
 ): Promise<Histogram> => {
-  const query: AskedQuery & { kind: 'aggregate' } = {
+  const query: QueryRequest & { kind: 'aggregate' } = {
     ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
     ...records,
   };

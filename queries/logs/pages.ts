@@ -2,7 +2,7 @@
 
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
-import { asOfOne } from '../as-of-one.ts';
+import { asOfOne } from '../merge-series.ts';
 import type { Range } from '../range.ts';
 import { type Condition, choosing, isLong, rangeValues, withinRange } from '../records.ts';
 import { earlierOf, inStretches, orderByTime } from '../rows/in-order.ts';
@@ -83,9 +83,9 @@ export const readPage = async (
   columns: TenantColumns,
   condition: string,
   parameters: QueryParameters,
-  { limit, ...asked }: LogPageRequest,
+  { limit, ...request }: LogPageRequest,
 ): Promise<LogPage> => {
-  const found = await readLogsOfRange(columns, condition, parameters, { ...asked, limit: limit + 1 });
+  const found = await readLogsOfRange(columns, condition, parameters, { ...request, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
 };
@@ -103,8 +103,8 @@ export const readLogsOfRange = async (
   const earlier = earlierOf(columns, order, { sql: condition, parameters });
   const isFirst = isSearch && after === undefined;
   const hasSome = isFirst ? hasRecords(columns, { sql: condition, parameters }) : undefined;
-  const asked = { order, limit, isOfService, earlier, hasSome };
-  const rows = await inStretches(rangeAfter(range, after, order), asked, (stretch, missing) =>
+  const options = { order, limit, isOfService, earlier, hasSome };
+  const rows = await inStretches(rangeAfter(range, after, order), options, (stretch, missing) =>
     readRows(
       columns,
       choosingLogs(condition, stretch, position),

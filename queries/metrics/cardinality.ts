@@ -33,9 +33,9 @@ const aliveBefore = `(first <= ${time('from')} AND last >= ${time('beforeFrom')}
 const alive = `(first <= ${time('to')} AND last >= ${time('beforeTo')})`;
 const appeared = `(first > ${time('from')} AND first <= ${time('to')})`;
 /** Alive when the range began, or come since. */
-const gone = `(first <= ${time('to')} AND last >= ${time('beforeFrom')} AND last < ${time('beforeTo')})`;
+const disappeared = `(first <= ${time('to')} AND last >= ${time('beforeFrom')} AND last < ${time('beforeTo')})`;
 
-const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came, toString(countIf(${gone})) AS went`;
+const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came, toString(countIf(${disappeared})) AS went`;
 
 const timesOf = ({ from, to }: Range): Record<string, string> => {
   const [fromMs, toMs] = [from / 1_000_000n, to / 1_000_000n];
@@ -79,7 +79,7 @@ export const seriesCounts = async (
 const sortedBy = {
   series: `toInt64(countIf(${alive}))`,
   growth: `toInt64(countIf(${alive})) - toInt64(countIf(${aliveBefore}))`,
-  churn: `toInt64(countIf(${appeared}) + countIf(${gone}))`,
+  churn: `toInt64(countIf(${appeared}) + countIf(${disappeared}))`,
 } as const;
 
 /** By what metrics are sorted, the largest first: series now, growth, or churn. */

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
 
-const mostNames = 3;
+const maxNames = 3;
 /** Names are alike in which characters they have, however these are joined: `shop_items` is `shop.items`. */
 const plain = (sql: string): string => `substring(lower(replaceRegexpAll(${sql}, '[^A-Za-z0-9]', '')), 1, 200)`;
 
@@ -16,7 +16,7 @@ export const hintOfMetric = async (
   if (answer.series.length + answer.rows.length > 0) return undefined;
   const rows = await columns.query<{ name: string }>(
     `SELECT metric AS name FROM series WHERE tenant_id = {tenant:String} GROUP BY metric
-    ORDER BY metric IN {metrics:Array(String)} DESC, editDistance(${plain('metric')}, ${plain('{metric:String}')}), metric LIMIT ${mostNames}`,
+    ORDER BY metric IN {metrics:Array(String)} DESC, editDistance(${plain('metric')}, ${plain('{metric:String}')}), metric LIMIT ${maxNames}`,
     { metric, metrics: overTime === 'quantile' ? [metric, `${metric}_bucket`] : [metric] },
   );
   const names = rows.map(({ name }) => name);

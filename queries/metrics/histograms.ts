@@ -48,8 +48,8 @@ const none = 'emptyArrayFloat64()';
 /** Indexes of the buckets of one sign, those of the point before in the scale of this one; and what each has more. */
 const side = (offset: string, counts: string): readonly [indexes: string, values: string] => [
   `arrayConcat(arrayMap(x -> toInt32(${offset} + x - 1), arrayEnumerate(${counts})),
-    if(anew, emptyArrayInt32(), arrayMap(x -> toInt32(floor((q${offset} + x - 1) / exp2(qsc - sc))), arrayEnumerate(q${counts}))))`,
-  `arrayConcat(${doubles(counts)}, if(anew, ${none}, ${doubles(`q${counts}`, '-')}))`,
+    if(is_new, emptyArrayInt32(), arrayMap(x -> toInt32(floor((q${offset} + x - 1) / exp2(qsc - sc))), arrayEnumerate(q${counts}))))`,
+  `arrayConcat(${doubles(counts)}, if(is_new, ${none}, ${doubles(`q${counts}`, '-')}))`,
 ];
 
 /** SQL of what buckets grew by, by `key` (a group, or a series) and window. */
@@ -58,19 +58,19 @@ const grown = (source: PointSource, windows: Windows, temporality: 'cumulative' 
   const { isKnown, since } = increaseOf(windows, fell);
   const steps =
     temporality === 'delta'
-      ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', anew: 'true' }
-      : { known: isKnown, since, anew: `(qt = 0 OR ${isReset(fell)})` };
+      ? { known: 't != qt', since: 'if(st > 0 AND st < t, st, t)', isNewCounter: 'true' }
+      : { known: isKnown, since, isNewCounter: `(qt = 0 OR ${isReset(fell)})` };
   const [positive, positiveValues] = side('po', 'pc');
   const [negative, negativeValues] = side('no', 'nc');
   return `SELECT k, w, bs AS bounds, sc AS scale, zt AS threshold,
       sumForEach(more) AS counts, sum(zeros) AS zero, sumMap(positives, positive_values) AS positive, sumMap(negatives, negative_values) AS negative,
       if(countIf(lo IS NULL) > 0, NULL, min(lo)) AS least, if(countIf(hi IS NULL) > 0, NULL, max(hi)) AS most, count() AS points FROM (
     SELECT ${key} AS k, w, bs, sc, zt, lo, hi,
-      (toFloat64(zc) - if(anew, 0, toFloat64(qzc))) * part AS zeros,
-      if(anew, ${doubles('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
+      (toFloat64(zc) - if(is_new, 0, toFloat64(qzc))) * part AS zeros,
+      if(is_new, ${doubles('bc')}, arrayMap((x, y) -> (toFloat64(x) - y) * part, bc, arrayResize(qbc, length(bc)))) AS more,
       ${positive} AS positives, ${positiveValues} AS positive_values, ${negative} AS negatives, ${negativeValues} AS negative_values
     FROM (SELECT *, arrayJoin(${shares('t0', 't', `if(${isLong('t0', 't')}, -1, ${indexOf('t')})`)}) AS share, share.1 AS w, share.2 AS part FROM (
-      SELECT *, ${steps.since} AS t0, ${steps.anew} AS anew FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known})))
+      SELECT *, ${steps.since} AS t0, ${steps.isNewCounter} AS is_new FROM (${pairs(source, windows, selected)}) WHERE ${isWithin('t')} AND ${steps.known})))
     GROUP BY k, w, bs, sc, zt`;
 };
 

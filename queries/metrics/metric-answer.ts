@@ -1,5 +1,5 @@
 /** Values of groups by window in the form of every answer. */
-import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { withoutNoise } from '../figures.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
@@ -23,7 +23,7 @@ export const answerOf = (
   { query, windows, groups, limits, partial }: Pick<Plan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   values: Values,
   unit: string,
-  { stepMs }: Asked,
+  { stepMs }: QueryContext,
 ): Answer => {
   const ranked = groups
     .map(({ labels }, group) => ({ labels, group, size: sizeOf(values, group, windows.count) }))
@@ -32,15 +32,15 @@ export const answerOf = (
       (one, other) =>
         larger(one.size, other.size) || (JSON.stringify(one.labels) < JSON.stringify(other.labels) ? -1 : 1),
     );
-  const most = Math.max(1, Math.min(query.limit, Math.floor(limits.answer / windows.count)));
-  if (ranked.length > most) {
-    const why = most < query.limit ? `, because an answer has at most ${limits.answer} points` : '';
+  const maxGroups = Math.max(1, Math.min(query.limit, Math.floor(limits.answer / windows.count)));
+  if (ranked.length > maxGroups) {
+    const reason = maxGroups < query.limit ? `, because an answer has at most ${limits.answer} points` : '';
     partial.push({
       code: 'groups',
-      message: `there are ${ranked.length} groups: these are the ${most} with the largest values${why}`,
+      message: `there are ${ranked.length} groups: these are the ${maxGroups} with the largest values${reason}`,
     });
   }
-  const shown = ranked.slice(0, most);
+  const shown = ranked.slice(0, maxGroups);
   if (stepMs === undefined) return tableOf(query, shown, values, unit, partial);
   return seriesAnswer(
     shown.map(({ labels, group }) => ({

@@ -1,5 +1,5 @@
 /** Metrics by builder: points of each series become one value a window, and series become groups. The README says what the functions mean. */
-import type { Answer, Asked } from '../answer.ts';
+import type { Answer, QueryContext } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import { refuseBeyondRetention } from '../range.ts';
@@ -29,17 +29,17 @@ import { type PointSource, pointsCondition, type Windows, windowsOf } from './wi
 export const runMetric = async (
   query: MetricQuery,
   reading: Reading,
-  asked: Asked,
+  context: QueryContext,
   limits: MetricLimits = metricLimits,
 ): Promise<Answer> => {
-  refuseBeyondRetention(asked.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+  refuseBeyondRetention(context.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
   if (query.overTime === 'quantile' && query.quantile === undefined)
     throw invalid('quantile', 'is required for quantile, such as 0.95');
   if (query.across === 'none' && query.groupBy.length > 0)
     throw invalid('groupBy', 'must be empty where across is none: every series is a group by itself');
-  const windows = windowsOf(asked);
+  const windows = windowsOf(context);
   const partial: Incompleteness[] = [];
-  const series = await seriesOf(query, reading, asked, limits, partial);
+  const series = await seriesOf(query, reading, context, limits, partial);
   const { groups, groupOf } = groupsOf(series);
   requireCells(groups.length, windows, limits);
   const deadline = performance.now() + limits.milliseconds;
@@ -47,14 +47,14 @@ export const runMetric = async (
   const reads = readsOf(series, query);
   const unit = answerUnit(unitOf(series, query.metric), reads[0]?.table ?? 'samples', query);
   const values = await valuesOf(plan, reads);
-  return answerOf(plan, values, unit, asked);
+  return answerOf(plan, values, unit, context);
 };
 
 /** A quantile of `latency` finds the classic histogram `latency_bucket` too. */
 const seriesOf = async (
   query: MetricQuery,
   reading: Reading,
-  { range }: Asked,
+  { range }: QueryContext,
   limits: MetricLimits,
   partial: Incompleteness[],
 ): Promise<readonly SelectedSeries[]> => {
@@ -102,8 +102,8 @@ export const groupsOf = (series: readonly SelectedSeries[]): { groups: Group[]; 
 const valuesOf = async (plan: Plan, reads: readonly Reads[]): Promise<Values> => {
   const { query } = plan;
   const table = reads[0]?.table;
-  const asks = table === 'histograms' ? histogramQuantileIn(query) : undefined;
-  if (asks !== undefined) return histogramQuantiles(plan, reads, asks);
+  const quantile = table === 'histograms' ? histogramQuantileIn(query) : undefined;
+  if (quantile !== undefined) return histogramQuantiles(plan, reads, quantile);
   const isClassic = query.overTime === 'quantile' && table === 'samples' && plan.series.some(isClassicBucket);
   return isClassic ? classicQuantiles(plan, reads, query.quantile ?? 0) : numbers(plan, reads);
 };

@@ -5,7 +5,7 @@ import type { Reading } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { Reads } from './kinds.ts';
-import { mostSeries, type SelectedSeries } from './selection.ts';
+import { maxSeries, type SelectedSeries } from './selection.ts';
 import type { PointSource, Windows } from './windows.ts';
 
 /** What one query may read and answer. */
@@ -22,7 +22,7 @@ export interface MetricLimits {
 }
 
 export const metricLimits: MetricLimits = {
-  series: mostSeries,
+  series: maxSeries,
   points: 150_000_000,
   cells: 12_000_000,
   answer: 250_000,
@@ -54,7 +54,7 @@ export type Values = (group: number, window: number) => Cell;
 /** Points that one statement reads: it holds that many while it puts them in order. */
 const pointsInPart = { samples: 2_000_000, histograms: 200_000, summaries: 1_000_000 } as const;
 /** Points come hardly more often, until it is seen how often they do. */
-const usualIntervalNs = 5_000_000_000n;
+const defaultIntervalNs = 5_000_000_000n;
 
 /** Series in parts, so that no statement reads too much at once; `read` is given indexes of series. Stops at the limits, and says so. */
 export const inParts = async (
@@ -63,7 +63,7 @@ export const inParts = async (
   counted: { readonly points: number },
   read: (source: PointSource, part: { readonly members: readonly number[] }) => Promise<void>,
 ): Promise<void> => {
-  let perSeries = Math.max(1, Number((windows.to - windows.from + windows.lookback) / usualIntervalNs));
+  let perSeries = Math.max(1, Number((windows.to - windows.from + windows.lookback) / defaultIntervalNs));
   const before = counted.points;
   for (let at = 0; at < members.length; ) {
     const cut = cutAt(counted.points, { limits, deadline });

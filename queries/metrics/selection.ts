@@ -43,7 +43,7 @@ export interface SeriesQuestion {
 }
 
 /** The most series that one query reads. */
-export const mostSeries = 50_000;
+export const maxSeries = 50_000;
 
 interface Row {
   readonly id: string;
@@ -88,13 +88,13 @@ const aliveHaving = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:In
 const aliveFrom = (from: bigint): string => String(seenSinceMs(Number(from / 1_000_000n)));
 
 /**
- * The series of a question, in the order of their ids, and whether there are more than `mostSeries`. What Prometheus' metadata said
+ * The series of a question, in the order of their ids, and whether there are more than `maxSeries`. What Prometheus' metadata said
  * last of a series counts.
  */
 export const selectSeries = async (
   { columns }: Pick<Reading, 'columns'>,
   { metrics, search, projectId, range, groupBy }: SeriesQuestion,
-  limit = mostSeries,
+  limit = maxSeries,
 ): Promise<{ readonly series: readonly SelectedSeries[]; readonly isCut: boolean }> => {
   const references = groupBy === 'every' ? [] : groupBy.map((name) => referenceOf(seriesFields, name));
   const conditions = ['metric IN {metrics:Array(String)}'];
@@ -158,7 +158,7 @@ export interface NamedQuestion extends Pick<SeriesQuestion, 'search' | 'projectI
  * The series of several questions over one range, as `selectSeries` gives them, by one statement; `undefined` where they have more than
  * `limit` together. Throws where one question is invalid.
  */
-export const selectSeriesTogether = async (
+export const selectSeriesBatch = async (
   { columns }: Pick<Reading, 'columns'>,
   questions: readonly NamedQuestion[],
   limit: number,
@@ -200,8 +200,8 @@ export const selectSeriesTogether = async (
     const { groupBy = [] } = questions[row.question] ?? {};
     const at = places[row.question] ?? [];
     const own = at.map((place) => row.own[place] ?? ([false, ''] as const));
-    const asked = at.map((place) => references[place] as Reference);
-    const labels = namedLabels({ own, resource: row.resource }, asked, groupBy, resources);
+    const groupReferences = at.map((place) => references[place] as Reference);
+    const labels = namedLabels({ own, resource: row.resource }, groupReferences, groupBy, resources);
     found[row.question]?.push(selectedOf(row, labels));
   }
   return found;

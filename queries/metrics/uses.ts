@@ -57,7 +57,7 @@ export const MetricUses = z.strictObject({
 type Use = z.output<typeof Use>;
 
 /** What a document asks for: names of metrics in queries of the builder, and tests of names in PromQL. */
-interface Asked {
+interface QueriedNames {
   readonly built: ReadonlySet<string>;
   readonly tests: readonly ((name: string) => boolean)[];
 }
@@ -66,7 +66,7 @@ interface Asked {
 const words = /[A-Za-z_:][\w:.]*/g;
 
 /** A test for each selector of PromQL that says something about the name; of text that is no PromQL each word is a name, which can only be too many. */
-const testsIn = (expression: string): Asked['tests'] => {
+const testsIn = (expression: string): QueriedNames['tests'] => {
   const tests: ((name: string) => boolean)[] = [];
   try {
     walk(parse(expression).expression, (node) => {
@@ -83,7 +83,7 @@ const testsIn = (expression: string): Asked['tests'] => {
 };
 
 /** Looks into the whole document: queries stand in conditions of rules and in formulas too. */
-const askedBy = (document: object): Asked => {
+const readQueriedNames = (document: object): QueriedNames => {
   const built = new Set<string>();
   const tests: ((name: string) => boolean)[] = [];
   JSON.stringify(document, (_key, value: unknown) => {
@@ -106,10 +106,10 @@ interface Names {
 
 const builtNamesOf = (metric: string): readonly string[] => [metric, metric.replace(/_(?:bucket|sum|count)$/, '')];
 
-const isNamed = ({ built, inPromql }: Names, asked: Asked): boolean =>
-  built.some((name) => asked.built.has(name)) || asked.tests.some((passes) => inPromql.some(passes));
+const isNamed = ({ built, inPromql }: Names, queriedNames: QueriedNames): boolean =>
+  built.some((name) => queriedNames.built.has(name)) || queriedNames.tests.some((passes) => inPromql.some(passes));
 
-const mostUses = 100;
+const maxUses = 100;
 
 /** What uses of metrics are looked for in. */
 export interface UsesReading extends Pick<Reading, 'columns'> {
@@ -128,21 +128,23 @@ export const usesOfMetrics = async (
     ...{ metric, uses: [] as Use[], built: builtNamesOf(metric) },
     inPromql: [...builtNamesOf(metric), ...(inPromql.get(metric) ?? [])],
   }));
-  const lookedAt: { what: string; documents: number }[] = [];
+  const searchedIn: { what: string; documents: number }[] = [];
   for (const { what, collection, isPrivate } of holders) {
     let count = 0;
     for await (const document of documentsIn(documents.collection(collection))) {
       count++;
-      const asked = askedBy(document);
+      const queriedNames = readQueriedNames(document);
       const use = isPrivate(document)
         ? { what, id: null, name: null }
         : { what, id: document.id, name: String((document as { readonly name?: unknown }).name ?? document.id) };
-      for (const one of all) if (one.uses.length < mostUses && isNamed(one, asked)) one.uses.push(use);
+      for (const one of all) if (one.uses.length < maxUses && isNamed(one, queriedNames)) one.uses.push(use);
     }
-    lookedAt.push({ what, documents: count });
+    searchedIn.push({ what, documents: count });
   }
   const nothing = { value: null, reason: 'nothing is kept here yet that names metrics' };
-  return new Map(all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, lookedAt }]));
+  return new Map(
+    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, lookedAt: searchedIn }]),
+  );
 };
 
 /** The same for one metric. */

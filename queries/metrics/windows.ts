@@ -1,5 +1,5 @@
 /** Over which windows a query is evaluated, and which points it reads for them. */
-import type { Asked } from '../answer.ts';
+import type { QueryContext } from '../answer.ts';
 import { secondsIn, stepsOf } from '../steps.ts';
 import { formatTime } from '../time.ts';
 
@@ -27,11 +27,11 @@ export interface Windows {
 
 const minute = 60_000_000_000n;
 const hold = 5n * minute;
-const mostLookback = 60n * minute;
+const maxLookback = 60n * minute;
 /** No clock runs further ahead than this: received before that, a point cannot lie in the range. */
 const clockSkewNs = 24n * 60n * minute;
 
-export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: Asked): Windows => {
+export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: QueryContext): Windows => {
   const { from, to } = range;
   const holding = { hold, holdBefore: isNewestWithin ? 0n : hold };
   if (stepMs === undefined) {
@@ -46,7 +46,7 @@ export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: 
   return { from, to, begin, width, count, starts, partial, ...holding, lookback: lookbackOf(width), secondsOf };
 };
 
-const lookbackOf = (width: bigint): bigint => (width < hold ? hold : width > mostLookback ? mostLookback : width);
+const lookbackOf = (width: bigint): bigint => (width < hold ? hold : width > maxLookback ? maxLookback : width);
 
 const int = (value: bigint | number): string => `toInt64('${value}')`;
 

@@ -3,7 +3,7 @@ import type { EvaluationWindow } from './evaluation/messages.ts';
 import type { Scope } from './fetch/scope.ts';
 import { metricsNamed } from './fetch/stored-metrics.ts';
 import { parse, selectionsOf } from './index.ts';
-import { hasSteadySteps } from './kept-steps.ts';
+import { hasSteadySteps } from './steps-cache.ts';
 
 /**
  * Stored metrics that an expression reads, where each of its steps follows from points that are no later, wherever the range begins. Undefined

@@ -1,23 +1,23 @@
 /** PromQL as a kind of `Query`. */
-import { type Answer, type Asked, seriesAnswer, tableAnswer } from '../answer.ts';
+import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';
-import { keptFromMs } from './fetch/scope.ts';
+import { retentionStartMs } from './fetch/scope.ts';
 import { histogramFrom } from './histograms/histogram.ts';
 import { histogramText } from './histograms/text.ts';
 import type { Evaluated } from './index.ts';
-import { keeperOf } from './kept-steps.ts';
 import type { QueryReading } from './reading.ts';
 import type { NativeHistogram } from './series.ts';
+import { createStepsWriter } from './steps-cache.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
 
 /** Steps of one query, as in Prometheus. */
-export const mostSteps = 11_000;
+export const maxSteps = 11_000;
 /** Prometheus' default: how far back a sample counts. */
-export const usualLookbackMs = 300_000;
+export const defaultLookbackMs = 300_000;
 
 const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
 
@@ -30,11 +30,11 @@ const nameOf = (labels: Readonly<Record<string, string>>, { expression }: Promql
   labels['__name__'] ?? expression;
 
 /** Steps are those of every query: multiples of the step, the first one at or behind the start; or they begin with the range. */
-export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Asked): EvaluationWindow => {
+export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: QueryContext): EvaluationWindow => {
   const endMs = msOf(to);
-  if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: usualLookbackMs };
+  if (stepMs === undefined) return { startMs: endMs, endMs, stepMs: 0, lookbackMs: defaultLookbackMs };
   const startMs = stepsFrom === 'range' ? msOf(from) : Math.ceil(msOf(from) / stepMs) * stepMs;
-  return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: usualLookbackMs };
+  return { startMs, endMs: Math.max(startMs, endMs), stepMs, lookbackMs: defaultLookbackMs };
 };
 
 /**
@@ -44,11 +44,11 @@ export const windowOfPromql = ({ range: { from, to }, stepMs, stepsFrom }: Asked
 export const runPromql = async (
   query: PromqlQuery,
   reading: QueryReading,
-  { range, stepMs, stepsFrom, signal }: Asked & { readonly signal?: AbortSignal | undefined },
+  { range, stepMs, stepsFrom, signal }: QueryContext & { readonly signal?: AbortSignal | undefined },
 ): Promise<Answer> => {
   const window = windowOfPromql({ range, stepMs, stepsFrom });
-  if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > mostSteps)
-    throw invalid('step', `gives more than ${mostSteps} steps: take a longer one`);
+  if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > maxSteps)
+    throw invalid('step', `gives more than ${maxSteps} steps: take a longer one`);
   return answerOfPromql(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
 };
 
@@ -61,13 +61,13 @@ export const evaluatePromql = async (
 ): Promise<Evaluated> => {
   if (promql === undefined) throw invalid('query.kind', 'PromQL is not evaluated here');
   const scope = { columns, translation: promql.translation };
-  const keep = keeperOf({ scope, expression, window });
+  const storeSteps = createStepsWriter({ scope, expression, window });
   try {
     const evaluated = await promql.threads.evaluate({
       ...{ expression, window, scope, signal, added: promql.added },
-      keptFromMs: keptFromMs(plan, nowMs),
+      retainedFromMs: retentionStartMs(plan, nowMs),
     });
-    keep(evaluated);
+    storeSteps(evaluated);
     return evaluated;
   } catch (error) {
     throw faultOfPromql(error);
@@ -75,8 +75,11 @@ export const evaluatePromql = async (
 };
 
 /** What was evaluated, in the form of every answer. */
-export const answerOfPromql = (query: PromqlQuery, evaluated: Evaluated, { stepMs }: Pick<Asked, 'stepMs'>): Answer =>
-  stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated);
+export const answerOfPromql = (
+  query: PromqlQuery,
+  evaluated: Evaluated,
+  { stepMs }: Pick<QueryContext, 'stepMs'>,
+): Answer => (stepMs === undefined ? tableOf(evaluated) : seriesOf(query, evaluated));
 
 /** What is wrong with a query, as a `QueryError`; any other error as it is. */
 export const faultOfPromql = (error: unknown): unknown => {

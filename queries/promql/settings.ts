@@ -17,7 +17,7 @@ export interface Features {
 }
 
 /** What is enabled unless settings say otherwise. */
-export const usualFeatures: Features = { syntax: everySyntax, engine: defaultOptions };
+export const defaultFeatures: Features = { syntax: everySyntax, engine: defaultOptions };
 
 /** What of PromQL is enabled, from the settings. */
 export const featuresOf = ({ PROMQL_FEATURES: named }: Settings): Features => ({

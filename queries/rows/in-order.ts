@@ -4,10 +4,10 @@
  * with the stretch that had enough then.
  */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { asOfOne, type RowOrder, type RowPlace } from '../as-of-one.ts';
-import { KeptRows } from '../kept-rows.ts';
+import { asOfOne, type RowOrder, type RowPlace } from '../merge-series.ts';
 import type { Range } from '../range.ts';
 import { type Condition, choosing, rangeValues, withinRange } from '../records.ts';
+import { RowCache } from '../row-cache.ts';
 import { type QuerySignal, recordsOf } from '../signals/index.ts';
 
 /** Enough for what is common where much arrives. Indexes of time and the sorting key leave few granules of it. */
@@ -20,14 +20,14 @@ const growth = 20n;
  * The last one is all that is left: what is rare is found by indexes, and a statement costs as much as reading 50,000 rows. So it is
  * sooner where what is left is so many times what had nothing: it can have few rows only.
  */
-const mostStretches = 4;
+const maxStretches = 4;
 const leftAtOnce = 80n;
 /** A rest that is so small a part of a stretch is read with it: a range of a minute has both its ends, and so a nanosecond more. */
 const restWith = 10n;
 
 /** How many rows are looked for, and how many a stretch had. */
 export interface Yield {
-  readonly wanted: number;
+  readonly limit: number;
   readonly found: number;
 }
 
@@ -44,41 +44,41 @@ export interface Earlier {
   set(found: Found): void;
 }
 
-const mostQuestions = 10_000;
+const maxQuestions = 10_000;
 /** From when it was learnt on, however often it is used: what was rare may be frequent now, and would be read for too long a time. */
-const learntForMs = 60_000;
-const questions = new KeptRows<Found>(mostQuestions);
+const cacheTtlMs = 60_000;
+const questions = new RowCache<Found>(maxQuestions);
 
 /** What is known of a condition's records in an order. Ends of the range, which may be among its parameters, and pages make no difference. */
 export const earlierOf = (columns: TenantColumns, order: RowOrder, { sql, parameters }: Condition): Earlier => {
-  const kept = questions.of(columns);
+  const cache = questions.of(columns);
   const { from: _from, to: _to, ...given } = parameters;
   const key = JSON.stringify([order, sql, given]);
   return {
     get() {
-      const found = kept.get(key);
-      return found !== undefined && performance.now() - found.atMs < learntForMs ? found : undefined;
+      const found = cache.get(key);
+      return found !== undefined && performance.now() - found.atMs < cacheTtlMs ? found : undefined;
     },
     set(found) {
-      kept.set(key, found);
+      cache.set(key, found);
     },
   };
 };
 
 /** The first stretch: by what was found earlier, so that it is likely to have all. */
-const firstSize = (all: bigint, wanted: number, isOfService: boolean, earlier: Found | undefined): bigint => {
-  const usual = isOfService ? firstOfServiceNs : firstNs;
-  if (earlier === undefined) return usual;
+const firstSize = (all: bigint, limit: number, isOfService: boolean, earlier: Found | undefined): bigint => {
+  const defaultSize = isOfService ? firstOfServiceNs : firstNs;
+  if (earlier === undefined) return defaultSize;
   const { rows, readNs } = earlier;
   if (rows === 0) return all <= readNs * leftAtOnce ? all : readNs;
-  const likely = (readNs * BigInt(wanted)) / BigInt(rows);
-  return likely > usual ? likely : usual;
+  const likely = (readNs * BigInt(limit)) / BigInt(rows);
+  return likely > defaultSize ? likely : defaultSize;
 };
 
 /** How long the next stretch is: by how many rows there were so far, so that it is likely to have the rest. */
-const nextSize = (read: bigint, last: bigint, left: bigint, { wanted, found }: Yield): bigint => {
+const nextSize = (read: bigint, last: bigint, left: bigint, { limit, found }: Yield): bigint => {
   if (found === 0) return left <= read * leftAtOnce ? left : last * growth;
-  const missing = BigInt(Math.max(1, wanted - found));
+  const missing = BigInt(Math.max(1, limit - found));
   const likely = (read * missing * 3n) / (BigInt(found) * 2n);
   return likely > last * 2n ? likely : last * 2n;
 };
@@ -93,13 +93,13 @@ export function* stretchesOf({ from, to }: Range, order: RowOrder, first = first
   let read = 0n;
   for (let count = 1; read < all; count++) {
     const left = all - read;
-    const taken = count === mostStretches || left - size <= size / restWith ? left : size;
+    const stretchSize = count === maxStretches || left - size <= size / restWith ? left : size;
     const stretch: Range =
       order === 'newest'
-        ? { from: to - read - taken + 1n, to: to - read }
-        : { from: from + read, to: from + read + taken - 1n };
+        ? { from: to - read - stretchSize + 1n, to: to - read }
+        : { from: from + read, to: from + read + stretchSize - 1n };
     const soFar = yield stretch;
-    read += taken;
+    read += stretchSize;
     size = nextSize(read, size, all - read, soFar);
   }
 }
@@ -131,13 +131,13 @@ export const inStretches = async <Row>(
   const stretches = stretchesOf(range, order, firstSize(range.to - range.from + 1n, limit, isOfService, before));
   const isUncertain = before === undefined || before.rows === 0;
   let readNs = 0n;
-  for (let next = stretches.next({ wanted: limit, found: 0 }); next.done !== true; ) {
+  for (let next = stretches.next({ limit: limit, found: 0 }); next.done !== true; ) {
     const { from, to } = next.value;
-    const isLookedFor = hasSome !== undefined && isUncertain && readNs === 0n;
-    if (!isLookedFor || (await hasSome(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
+    const needsProbe = hasSome !== undefined && isUncertain && readNs === 0n;
+    if (!needsProbe || (await hasSome(next.value))) rows.push(...(await read(next.value, limit - rows.length)));
     readNs += to - from + 1n;
     if (rows.length >= limit) break;
-    next = stretches.next({ wanted: limit, found: rows.length });
+    next = stretches.next({ limit: limit, found: rows.length });
   }
   if (before === undefined) earlier?.set({ rows: rows.length, readNs, atMs: performance.now() });
   return rows;

@@ -1,6 +1,6 @@
 /** Records as a table: whole ones, or chosen columns of them. */
 
-import { type Answer, type Asked, tableAnswer } from '../answer.ts';
+import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import type { RowsQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
@@ -12,7 +12,7 @@ import { type ChosenRow, chosenColumn } from './columns.ts';
 import { rowsInOrder } from './in-order.ts';
 
 /** Records of a range. One more than the limit is read, so that the answer can say whether there are more. */
-export const runRows = async (query: RowsQuery, reading: Reading, { range, stepMs }: Asked): Promise<Answer> => {
+export const runRows = async (query: RowsQuery, reading: Reading, { range, stepMs }: QueryContext): Promise<Answer> => {
   if (stepMs !== undefined) throw invalid('step', 'is not for rows: ask for an aggregate');
   const { signal, order, limit } = query;
   const { whole } = recordsOf(signal);

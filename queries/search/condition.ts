@@ -14,11 +14,11 @@ export interface SearchCondition {
 
 /** As `numberText` of the predicate: what JSON has for numbers. */
 const numberPattern = quote('^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$');
-const letters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
-const edges = [`(^|[^${letters}])`, `([^${letters}]|$)`] as const;
+const wordCharacters = '0-9A-Za-z\\x{80}-\\x{10FFFF}';
+const edges = [`(^|[^${wordCharacters}])`, `([^${wordCharacters}]|$)`] as const;
 /** Patterns consist of letters, so that nothing in them means something to RE2. */
-const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${letters}]+`));
-const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${letters}]*`));
+const phrasePattern = (words: readonly string[]): string => edges.join(words.join(`[^${wordCharacters}]+`));
+const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${wordCharacters}]*`));
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
@@ -173,8 +173,8 @@ class ConditionWriter {
 
   #equal(test: Extract<ValueTest, { is: 'equal' }>, { exists, text, type }: AttributeExpressions): string {
     if (test.ignoresCase === true) return `(lower(${text}) = lower(${this.#text(test.text)}))`;
-    const equals = (wanted: string): string =>
-      `(${wanted === '' ? `${exists} AND ` : ''}${text} = ${this.#text(wanted)})`;
+    const equals = (expected: string): string =>
+      `(${expected === '' ? `${exists} AND ` : ''}${text} = ${this.#text(expected)})`;
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${type} IN ('i', 'd')))`;
   }

@@ -17,7 +17,7 @@ export const searchLimits = { characters: 4_096, depth: 50, conditions: 256, reg
 /** Punctuation alone: beside other conditions it says nothing, by itself it finds nothing. */
 const blank: Search = { is: 'none' };
 
-const wordLetters = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
+const wordPattern = /[0-9A-Za-z\u0080-\u{10ffff}\0]+/gu;
 
 /** Conditions of words are one: each word is looked for once. */
 const both = (parts: readonly Search[]): Search => {
@@ -36,7 +36,7 @@ const both = (parts: readonly Search[]): Search => {
 /** Every word of a text in any order; with asterisks, words that begin, go on or end like its own. */
 const wordsIn = (text: string): Search => {
   const parts: Search[] = [];
-  for (const word of text.match(wordLetters) ?? []) {
+  for (const word of text.match(wordPattern) ?? []) {
     const pieces = lowered(word).split(star);
     const test: WordTest = pieces.length === 1 ? { is: 'words', words: pieces } : { is: 'pattern', pieces };
     if (pieces.some((piece) => piece !== '')) parts.push({ is: 'text', test });
@@ -46,7 +46,7 @@ const wordsIn = (text: string): Search => {
 
 /** The words of a text one after the other. */
 const phraseOf = (text: string): Search => {
-  const words = (text.match(wordLetters) ?? []).map(lowered);
+  const words = (text.match(wordPattern) ?? []).map(lowered);
   if (words.length < 2) return wordsIn(text);
   return { is: 'text', test: { is: 'phrase', words } };
 };
@@ -79,7 +79,7 @@ class Parser {
   /** With a reference, terms are values of it. */
   #or(reference?: SearchReference): Search {
     const parts = [this.#and(reference)];
-    while (this.#scanner.takesWord('OR')) {
+    while (this.#scanner.tryConsumeWord('OR')) {
       this.#count();
       parts.push(this.#and(reference));
     }
@@ -96,13 +96,13 @@ class Parser {
   }
 
   #goesOn(): boolean {
-    if (this.#scanner.takesWord('AND')) return true;
+    if (this.#scanner.tryConsumeWord('AND')) return true;
     return !(this.#scanner.isDone || this.#scanner.peeks(')') || this.#scanner.peeksWord('OR'));
   }
 
   #not(reference?: SearchReference): Search {
     this.#scanner.space();
-    if (!(this.#scanner.takesWord('NOT') || (reference === undefined && this.#scanner.takesMinus())))
+    if (!(this.#scanner.tryConsumeWord('NOT') || (reference === undefined && this.#scanner.tryConsumeMinus())))
       return this.#primary(reference);
     return this.#deeper(() => ({ is: 'not', part: this.#not(reference) }));
   }
@@ -138,9 +138,10 @@ class Parser {
   #group(reference?: SearchReference): Search {
     const start = this.#scanner.at;
     return this.#deeper(() => {
-      this.#scanner.takes('(');
+      this.#scanner.tryConsume('(');
       const search = this.#or(reference);
-      if (!this.#scanner.takes(')')) throw this.#scanner.error('expected a closing parenthesis for this one', start);
+      if (!this.#scanner.tryConsume(')'))
+        throw this.#scanner.error('expected a closing parenthesis for this one', start);
       return search;
     });
   }
@@ -176,7 +177,7 @@ class Parser {
 
   #comparison(reference: SearchReference): Search | Unexpected | undefined {
     const scanner = this.#scanner;
-    const operator = ['>=', '<=', '>', '<'].find((each) => scanner.takes(each));
+    const operator = ['>=', '<=', '>', '<'].find((each) => scanner.tryConsume(each));
     if (operator === undefined) return undefined;
     const value = scanner.peeks('"')
       ? { text: scanner.quoted(), isQuoted: true }
@@ -192,7 +193,7 @@ class Parser {
     if (!(fromInclusive || scanner.peeks('{'))) return undefined;
     scanner.at++;
     const from = this.#bound();
-    if (!scanner.takesWord('TO')) throw scanner.error('expected TO between the ends of a range, as in [1 TO 5]');
+    if (!scanner.tryConsumeWord('TO')) throw scanner.error('expected TO between the ends of a range, as in [1 TO 5]');
     const to = this.#bound();
     const toInclusive = scanner.peeks(']');
     if (!(toInclusive || scanner.peeks('}'))) throw scanner.error('expected ] or } at the end of a range');

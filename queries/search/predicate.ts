@@ -74,8 +74,8 @@ const textTest = (test: Exclude<ValueTest, { is: 'exists' }>): ((text: string) =
   switch (test.is) {
     case 'equal':
       if (test.ignoresCase === true) {
-        const wanted = lowered(test.text);
-        return (text) => lowered(text) === wanted;
+        const expected = lowered(test.text);
+        return (text) => lowered(text) === expected;
       }
       return (text) => text === test.text;
     case 'pattern':

@@ -13,22 +13,22 @@ export interface Regex {
 }
 
 /** Instructions of a compiled expression: RE2 refuses what takes too much memory. */
-const mostInstructions = 1_000;
+const maxInstructions = 1_000;
 /** With classes of Unicode, each of which is some hundred instructions in RE2, which counts bytes of UTF-8, and one here. */
-const mostWithClasses = 250;
+const maxWithClasses = 250;
 
 /** Compiles an expression, with flags of `re2js`; what is wrong with it is the answer if it is none. */
 export const regexOf = (
   source: string,
   flags: number = RE2JS.DOTALL,
-  most: number = mostInstructions,
+  limit: number = maxInstructions,
 ): Regex | string => {
   // RE2 finds one between two bytes of a character, its ports do not.
   if (/^(?:[^\\]|\\[^B])*\\B/s.test(source)) return '`\\B` is not supported';
   try {
     const compiled = RE2JS.compile(source, flags);
     const instructions = compiled.programSize();
-    return instructions > most || (/\\p/i.test(source) && instructions > mostWithClasses)
+    return instructions > limit || (/\\p/i.test(source) && instructions > maxWithClasses)
       ? 'too large, repeat less'
       : { source, instructions, test: (text) => compiled.test(text) };
   } catch (error) {

@@ -67,14 +67,14 @@ export class Scanner {
   }
 
   /** Steps over a text, if it is next. */
-  takes(text: string): boolean {
+  tryConsume(text: string): boolean {
     if (!this.#text.startsWith(text, this.at)) return false;
     this.at += text.length;
     return true;
   }
 
   /** Steps over one of the operators, which are words in capitals. */
-  takesWord(word: string): boolean {
+  tryConsumeWord(word: string): boolean {
     if (!this.peeksWord(word)) return false;
     this.at += word.length;
     return true;
@@ -87,7 +87,7 @@ export class Scanner {
   }
 
   /** Whether a minus is next and a name behind it: NOT, as other languages write it. */
-  takesMinus(): boolean {
+  tryConsumeMinus(): boolean {
     minus.lastIndex = this.at;
     if (!minus.test(this.#text)) return false;
     this.at++;

@@ -59,7 +59,7 @@ export interface SignalDefinition {
   /** The topic by which table `fields` counts names of its attributes. Without it nobody knows which there are. */
   readonly countedBy?: Topic;
   /** Without it conditions can be made of it, but no rows and figures. */
-  readonly asked?: SignalRecords;
+  readonly queryable?: SignalRecords;
   /** Where searches test records as they pass: the texts in which words are looked for, as `text` has them in SQL. */
   readonly passing?: { words(record: never): string | readonly string[] };
 }

@@ -11,5 +11,5 @@ export const detections = defineSignal({
   fields: signalFields,
   text: bodySearch,
   hasAttributeIndex: true,
-  asked: { table: 'signals', from: foundSignals, unit: '{signal}', areReplaced: true },
+  queryable: { table: 'signals', from: foundSignals, unit: '{signal}', areReplaced: true },
 });

@@ -20,7 +20,7 @@ type With<Part> = {
 /** What can be read, and what conditions can be of. */
 export type ReadSignal = keyof Registry;
 /** What rows and figures can be asked of. */
-export type QuerySignal = With<{ readonly asked: SignalRecords }>;
+export type QuerySignal = With<{ readonly queryable: SignalRecords }>;
 /** What searches can test as it passes. */
 export type SearchSignal = With<{ readonly passing: object }>;
 
@@ -35,10 +35,10 @@ export type Searched = {
 export const signals: Readonly<Record<ReadSignal, SignalDefinition>> = registry;
 
 /** Of a signal of which rows and figures can be asked. */
-export const recordsOf = (signal: QuerySignal): SignalRecords => registry[signal].asked;
+export const recordsOf = (signal: QuerySignal): SignalRecords => registry[signal].queryable;
 
 /** Names of the signals of which rows and figures can be asked. */
 export const querySignals = (Object.keys(registry) as ReadSignal[]).filter(
-  (name): name is QuerySignal => 'asked' in registry[name],
+  (name): name is QuerySignal => 'queryable' in registry[name],
 );
 export type { SignalDefinition } from './definition.ts';

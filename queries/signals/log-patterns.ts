@@ -15,7 +15,7 @@ export const logPatterns = defineSignal({
   fields: countFields,
   text: bodySearch,
   hasAttributeIndex: false,
-  asked: {
+  queryable: {
     ...{ table: 'log_pattern_counts', from: countedPatterns, unit: '{record}', areReplaced: true },
     ...{ counted: 'count', leastStepMs: 60_000 },
   },

@@ -22,7 +22,7 @@ export const logs = defineSignal({
   hasAttributeIndex: true,
   countedBy: topics.logs,
   passing: { words: (log: LogRecord) => log.body },
-  asked: {
+  queryable: {
     table: 'logs',
     unit: '{record}',
     whole: wholeRecords(columns, logSelection, async (tenant, rows: readonly LogRow[]) =>

@@ -1,4 +1,4 @@
-import { runsKeptDays } from '../../schemas/synthetic-runs.ts';
+import { runsRetentionDays } from '../../schemas/synthetic-runs.ts';
 import { bodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
 import { foundRuns, runFields } from './found-runs.ts';
@@ -7,10 +7,10 @@ import { foundRuns, runFields } from './found-runs.ts';
 export const synthetics = defineSignal({
   records: 'runs of synthetic checks',
   entitlement: 'metrics',
-  keptDays: ({ metrics }) => Math.min(metrics, runsKeptDays),
+  keptDays: ({ metrics }) => Math.min(metrics, runsRetentionDays),
   newest: { table: 'synthetic_runs', time: 'due' },
   fields: runFields,
   text: bodySearch,
   hasAttributeIndex: false,
-  asked: { table: 'synthetic_runs', from: foundRuns, unit: '{run}', areReplaced: true },
+  queryable: { table: 'synthetic_runs', from: foundRuns, unit: '{run}', areReplaced: true },
 });

@@ -26,7 +26,7 @@ export const traces = defineSignal({
   passing: {
     words: ({ name, service, attributes }: Span) => [name, service, ...attributes.map(({ text: value }) => value)],
   },
-  asked: {
+  queryable: {
     table: 'spans',
     unit: '{span}',
     whole: wholeRecords(columns, spanSelection, async (tenant, rows: readonly SpanRow[]) => {

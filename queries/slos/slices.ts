@@ -69,8 +69,8 @@ export const readSlices = async (reading: OwnColumns, of: SloSeries, window: Win
   (await readSlicesOf(reading, [of], window)).get(seriesKey(of)) ?? [];
 
 /** How far an objective is measured, by its last look. */
-export interface LastLook {
-  readonly lookMs: number;
+export interface LastMeasurement {
+  readonly measuredAtMs: number;
   readonly fromMs: number;
   readonly upToMs: number;
   readonly settledUpToMs: number;
@@ -78,7 +78,7 @@ export interface LastLook {
   readonly error: string;
 }
 
-interface LookRow {
+interface MeasurementRow {
   readonly slo_id: string;
   readonly series: string;
   readonly look: string;
@@ -89,12 +89,12 @@ interface LookRow {
 }
 
 /** The last look at each series of objectives, by id and series as `id series`; absent where there was none. */
-export const readLooks = async (
+export const readMeasurements = async (
   { columns }: OwnColumns,
   sloIds: readonly string[],
-): Promise<ReadonlyMap<string, LastLook>> => {
+): Promise<ReadonlyMap<string, LastMeasurement>> => {
   if (sloIds.length === 0) return new Map();
-  const rows = await columns.query<LookRow>(
+  const rows = await columns.query<MeasurementRow>(
     `SELECT slo_id, series, toString(look_ms) AS look, toString(from_ms) AS from_at, toString(up_to_ms) AS up_to,
       toString(settled_up_to_ms) AS settled, error
     FROM slo_looks FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)}`,
@@ -105,7 +105,7 @@ export const readLooks = async (
     rows.map((row) => [
       `${row.slo_id} ${row.series}`,
       {
-        ...{ lookMs: Number(row.look), fromMs: Number(row.from_at), upToMs: Number(row.up_to) },
+        ...{ measuredAtMs: Number(row.look), fromMs: Number(row.from_at), upToMs: Number(row.up_to) },
         ...{ settledUpToMs: Number(row.settled), error: row.error },
       },
     ]),
@@ -113,15 +113,15 @@ export const readLooks = async (
 };
 
 /** What an objective is measured as by its last look. */
-export interface StandingSlo extends SloSeries {
+export interface MeasuredSlo extends SloSeries {
   readonly objective: SloObjective;
 }
 
 /** The last look at objectives, by id; absent where there was none that says what their figures are made by. */
-export const readStanding = async (
+export const readMeasuredSlos = async (
   { columns }: OwnColumns,
   sloIds: readonly string[],
-): Promise<ReadonlyMap<string, StandingSlo>> => {
+): Promise<ReadonlyMap<string, MeasuredSlo>> => {
   const rows = await columns.query<{ slo_id: string; newest: string; told: string }>(
     `SELECT slo_id, argMax(series, look_ms) AS newest, argMax(objective, look_ms) AS told
     FROM slo_looks WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} GROUP BY slo_id`,
@@ -129,8 +129,8 @@ export const readStanding = async (
     { maxResultRows: sloIds.length + 1 },
   );
   return new Map(
-    rows.flatMap(({ slo_id: sloId, newest, told }) => {
-      const objective = SloObjective.safeParse(told === '' ? undefined : JSON.parse(told)).data;
+    rows.flatMap(({ slo_id: sloId, newest, told: objectiveJson }) => {
+      const objective = SloObjective.safeParse(objectiveJson === '' ? undefined : JSON.parse(objectiveJson)).data;
       return objective === undefined ? [] : [[sloId, { sloId, series: newest, objective }] as const];
     }),
   );

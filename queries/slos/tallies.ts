@@ -10,12 +10,12 @@ type OwnColumns = Pick<Reading, 'columns'>;
 
 const dayMs = 86_400_000;
 /** Days of objectives whose sums are not true any more, that are named one by one; with more of them all slices are read. */
-const mostStale = 2000;
+const maxStaleDays = 2000;
 
 /** Slices of fewer days cost less than another statement, */
 const fewDays = 4;
 /** and those of fewer days of all objectives together. */
-const fewDaysTogether = 20;
+const fewDaysInBatch = 20;
 
 interface TallyRow {
   readonly part: string;
@@ -85,7 +85,7 @@ const countsOfDays = ({ budgeting }: Objective) => {
   };
 };
 
-const told = (counts: Readonly<Record<string, string>>): string =>
+const selectCounts = (counts: Readonly<Record<string, string>>): string =>
   Object.entries(counts)
     .map(([name, sql]) => (name === 'by_total' ? `${sql} AS ${name}` : `toString(${sql}) AS ${name}`))
     .join(', ');
@@ -104,7 +104,7 @@ class Pieces {
   }
 
   /** Parts are numbered from 1. */
-  take({ slo_id, series, ...row }: Keyed<TallyRow>): void {
+  add({ slo_id, series, ...row }: Keyed<TallyRow>): void {
     const key = `${slo_id} ${series}`;
     const own = this.#bySeries.get(key) ?? Array.from({ length: this.#pieces }, () => noSlices);
     this.#bySeries.set(key, own);
@@ -157,7 +157,7 @@ const staleDaysOf = (stale: readonly Stale[], series: number): StaleDays => {
 };
 
 /** Takes the sums of whole days that are true; answers those that are not. */
-const takeDays = async (
+const addDays = async (
   { columns }: OwnColumns,
   of: readonly SloSeries[],
   { cutsMs, objective, pieces }: { cutsMs: readonly number[]; objective: Objective; pieces: Pieces },
@@ -166,7 +166,7 @@ const takeDays = async (
   const days = `${ofTenant} AND day >= {from:Date} AND day < {to:Date} AND day NOT IN {divided:Array(Date)}`;
   const isFor = objective.budgeting === 'occurrences' ? '' : ' AND counted_for = {counted:String}';
   const rows = await columns.query<Keyed<TallyRow> & { readonly stale: readonly string[] }>(
-    `SELECT slo_id, series, ${partSql('toUInt16(day)', cutsMs, '{cuts:Array(UInt16)}')} AS part, ${told(countsOfDays(objective))},
+    `SELECT slo_id, series, ${partSql('toUInt16(day)', cutsMs, '{cuts:Array(UInt16)}')} AS part, ${selectCounts(countsOfDays(objective))},
       groupArrayIf(toString(day), NOT isTrue) AS stale
     FROM (
       SELECT slo_id, series, day, written, summed_changes = written${isFor} AS isTrue, good, total, slices, reached, shares, good_by_total
@@ -184,14 +184,14 @@ const takeDays = async (
     },
     { maxResultRows: 1_000_000 },
   );
-  const asked = new Set(of.map(seriesKey));
-  const own = rows.filter(({ slo_id: sloId, series }) => asked.has(seriesKey({ sloId, series })));
+  const requestedSeries = new Set(of.map(seriesKey));
+  const own = rows.filter(({ slo_id: sloId, series }) => requestedSeries.has(seriesKey({ sloId, series })));
   const stale = staleDaysOf(
     own.flatMap(({ slo_id: sloId, stale: each }) => each.map((day) => ({ sloId, day }))),
-    asked.size,
+    requestedSeries.size,
   );
-  if (stale.ofSome.length > mostStale) return 'too many';
-  for (const row of own) pieces.take(row);
+  if (stale.ofSome.length > maxStaleDays) return 'too many';
+  for (const row of own) pieces.add(row);
   return stale;
 };
 
@@ -204,8 +204,8 @@ export const readCuts = async (
 ): Promise<(one: SloSeries) => Sums[]> => {
   const pieces = new Pieces(Math.max(0, cutsMs.length - 1));
   const { divided, whole } = daysBetween(cutsMs);
-  const isByDays = whole >= fewDays || whole * of.length >= fewDaysTogether;
-  const stale = isByDays ? await takeDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
+  const isByDays = whole >= fewDays || whole * of.length >= fewDaysInBatch;
+  const stale = isByDays ? await addDays(reading, of, { cutsMs, objective, pieces }) : 'too many';
   const left = stale === 'too many' ? undefined : { ...stale, days: [...[...divided].map(dateOf), ...stale.ofAll] };
   if (left?.days.length === 0 && left.ofSome.length === 0) return (one) => pieces.of(one, objective);
   const isLeft =
@@ -218,7 +218,7 @@ export const readCuts = async (
         })`;
   const cuts = cutsMs.map((ms) => Math.ceil(ms / 1000));
   const rows = await reading.columns.query<Keyed<TallyRow>>(
-    `SELECT slo_id, series, ${partSql('toUnixTimestamp(begin)', cutsMs, '{cuts:Array(UInt32)}')} AS part, ${told(countsOfSlices(objective))}
+    `SELECT slo_id, series, ${partSql('toUnixTimestamp(begin)', cutsMs, '{cuts:Array(UInt32)}')} AS part, ${selectCounts(countsOfSlices(objective))}
     FROM slo_slices FINAL WHERE ${ofTenant}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ${isLeft}
     GROUP BY slo_id, series, part`,
@@ -231,7 +231,7 @@ export const readCuts = async (
     },
     { maxResultRows: 1_000_000 },
   );
-  for (const row of rows) pieces.take(row);
+  for (const row of rows) pieces.add(row);
   return (one) => pieces.of(one, objective);
 };
 
@@ -247,7 +247,7 @@ export const readPieces = async (
 ): Promise<Sums[]> => {
   const pieces = new Pieces(Math.ceil((toMs - fromMs) / pieceMs));
   const rows = await columns.query<Keyed<TallyRow>>(
-    `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${told(countsOfSlices(objective))}
+    `SELECT slo_id, series, toString(1 + intDiv(toUnixTimestamp(begin) - {from:UInt32}, {piece:UInt32})) AS part, ${selectCounts(countsOfSlices(objective))}
     FROM slo_slices FINAL WHERE ${ofTenant}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0
     GROUP BY slo_id, series, part`,
@@ -257,6 +257,6 @@ export const readPieces = async (
     },
     { maxResultRows: 1_000_000 },
   );
-  for (const row of rows) pieces.take(row);
+  for (const row of rows) pieces.add(row);
   return pieces.of(series, objective);
 };

@@ -9,7 +9,7 @@ import { clippedTo, type Window } from './windows.ts';
 
 const hourMs = 3_600_000;
 /** Windows of different lengths are read apart, but for more of them. */
-const mostStatements = 8;
+const maxStatements = 8;
 
 const nothing: Sums = { good: fraction(0n), bad: fraction(0n), total: fraction(0n), known: 0 };
 
@@ -60,7 +60,7 @@ export const readWindows = async (
   const lengths = (one: Windows): string =>
     JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
   const byLengths = Map.groupBy(places, (place) => `${wayOf(of(place))} ${lengths(of(place))}`);
-  const alike = byLengths.size <= mostStatements ? byLengths : Map.groupBy(places, (place) => wayOf(of(place)));
+  const alike = byLengths.size <= maxStatements ? byLengths : Map.groupBy(places, (place) => wayOf(of(place)));
   const found = new Map<number, SummedIn>();
   await Promise.all(
     [...alike.values()].map(async (group) => {

@@ -116,17 +116,21 @@ class TraceFinder {
     const { from } = this.#range;
     const to = after === undefined ? this.#range.to : BigInt(after.start);
     const found: Found[] = [];
-    const wanted = this.#limit + 1;
+    const rowLimit = this.#limit + 1;
     const stretches = stretchesOf({ from, to }, 'newest');
-    for (let next = stretches.next(); next.done !== true; next = stretches.next({ wanted, found: found.length })) {
+    for (
+      let next = stretches.next();
+      next.done !== true;
+      next = stretches.next({ limit: rowLimit, found: found.length })
+    ) {
       const stretch = next.value;
       let last = after;
       for (let isDone = false; !isDone; ) {
-        const limit = Math.max(fewest, wanted - found.length);
+        const limit = Math.max(fewest, rowLimit - found.length);
         const some = await this.#within(stretch, last, limit);
         const earlier = await this.#begunBefore(stretch.from, some);
         found.push(...some.filter(({ trace }) => !earlier.has(trace)));
-        if (found.length >= wanted) return found.slice(0, wanted);
+        if (found.length >= rowLimit) return found.slice(0, rowLimit);
         isDone = some.length < limit;
         last = some.at(-1);
       }

@@ -1,9 +1,9 @@
 /** Calls that one span makes again and again, such as a statement for each row of another one (N+1). */
 
 /** Calls alike below one span that are told of. */
-export const leastRepeated = 4;
+export const minRepeated = 4;
 /** What an answer lists at most. */
-export const mostRepeated = 20;
+export const maxRepeated = 20;
 
 /** A span, and what makes calls alike: its service, its name, and its statement without literals. */
 export interface Call {
@@ -24,7 +24,7 @@ export interface Repeated {
 
 const isCall = ({ kind }: Call): boolean => kind === 3 || kind === 4;
 
-/** Of each span the calls that it makes at least `leastRepeated` times, those first that the trace waited longest for. */
+/** Of each span the calls that it makes at least `minRepeated` times, those first that the trace waited longest for. */
 export const repeatedCalls = (
   calls: readonly Call[],
   { parents, onPath }: { readonly parents: Int32Array; readonly onPath: Float64Array },
@@ -40,6 +40,6 @@ export const repeatedCalls = (
     groups.set(key, group);
   }
   return [...groups.values()]
-    .filter(({ count }) => count >= leastRepeated)
+    .filter(({ count }) => count >= minRepeated)
     .sort((one, other) => other.onPath - one.onPath || other.count - one.count || one.first - other.first);
 };

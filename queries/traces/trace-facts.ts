@@ -4,14 +4,14 @@ import type { Incompleteness } from '../result.ts';
 import { Span } from '../signals/span-record.ts';
 import { exact, formatTime } from '../time.ts';
 import { criticalPath, type PathSegment, selfTimes } from './critical-path.ts';
-import { leastRepeated, mostRepeated, repeatedCalls } from './repeated-calls.ts';
+import { maxRepeated, minRepeated, repeatedCalls } from './repeated-calls.ts';
 import { type SpanTree, spanTree, spanWarnings, type TreeSpan } from './span-tree.ts';
 import { normalizedStatement } from './statement.ts';
 
 /** What an answer lists at most. */
-const mostSegments = 10_000;
-const mostServices = 100;
-const mostRoots = 100;
+const maxSegments = 10_000;
+const maxServices = 100;
+const maxRoots = 100;
 
 /** Where a span lies on the bus, as one text. */
 export const busPlace = "concat(toString(partition), '-', toString(offset), '-', toString(ordinal))";
@@ -50,7 +50,7 @@ export const traceFacts = {
         criticalPathNs: nanoseconds,
       }),
     )
-    .describe(`At most ${mostServices}, the largest share of the critical path first`),
+    .describe(`At most ${maxServices}, the largest share of the critical path first`),
   roots: z
     .array(
       z.strictObject({
@@ -62,7 +62,7 @@ export const traceFacts = {
         parentSpanId: z.string().nullable().describe('Of a root whose parent is not in the trace'),
       }),
     )
-    .describe(`At most ${mostRoots}: first spans without a parent, then those whose parent is missing, each by start`),
+    .describe(`At most ${maxRoots}: first spans without a parent, then those whose parent is missing, each by start`),
   rootCount: z.int(),
   missingParentCount: z.int().describe('Spans whose parent is not in the trace'),
   warningCounts: z
@@ -80,7 +80,7 @@ export const traceFacts = {
       }),
     )
     .describe(
-      `Calls of one service, name and statement (its literals aside) that one span makes ${leastRepeated} times or more, such as a statement for each row of another; at most ${mostRepeated}, those first that were waited for longest`,
+      `Calls of one service, name and statement (its literals aside) that one span makes ${minRepeated} times or more, such as a statement for each row of another; at most ${maxRepeated}, those first that were waited for longest`,
     ),
   criticalPath: z
     .strictObject({
@@ -88,7 +88,7 @@ export const traceFacts = {
       durationNs: nanoseconds.describe('Of the first root, which is what all segments are together'),
       segments: z
         .array(z.strictObject({ spanId: z.string(), startTime: z.string(), durationNs: nanoseconds }))
-        .describe(`In the order of time, by the clock of the root; at most ${mostSegments}`),
+        .describe(`In the order of time, by the clock of the root; at most ${maxSegments}`),
     })
     .describe('What the first root waited for (`queries/traces/README.md`)'),
 };
@@ -194,7 +194,7 @@ export class TraceAnalysis {
       spanCount: this.#rows.length,
       errorCount: this.#rows.filter(({ status }) => status === 2).length,
       services: this.#services(),
-      roots: roots.slice(0, mostRoots).map((root) => this.#root(root)),
+      roots: roots.slice(0, maxRoots).map((root) => this.#root(root)),
       rootCount: roots.length,
       missingParentCount: warningCounts['missing-parent'] ?? 0,
       warningCounts,
@@ -209,7 +209,7 @@ export class TraceAnalysis {
 
   #repeated(): TraceFacts['repeatedCalls'] {
     const found = repeatedCalls(this.#rows, { parents: this.#tree.parents, onPath: this.#onPath });
-    return found.slice(0, mostRepeated).map(({ caller, first, count, onPath }) => {
+    return found.slice(0, maxRepeated).map(({ caller, first, count, onPath }) => {
       const { span, service, name } = this.#rows[first] as FactRow;
       const { span: callerSpanId } = this.#rows[caller] as FactRow;
       return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: wholeNs(onPath) };
@@ -235,29 +235,29 @@ export class TraceAnalysis {
       sums.onPath += this.#onPath[index] as number;
       services.set(service, sums);
     }
-    if (services.size > mostServices)
+    if (services.size > maxServices)
       this.partial.push({
         code: 'groups',
-        message: `the trace has ${services.size} services: ${mostServices} are listed`,
+        message: `the trace has ${services.size} services: ${maxServices} are listed`,
       });
     return [...services]
       .sort(([one, a], [other, b]) => b.onPath - a.onPath || b.own - a.own || (one < other ? -1 : 1))
-      .slice(0, mostServices)
+      .slice(0, maxServices)
       .map(([service, { own, onPath, ...counts }]) => ({
         ...{ service, ...counts, selfTimeNs: wholeNs(own), criticalPathNs: wholeNs(onPath) },
       }));
   }
 
   #segments(root: number): TraceFacts['criticalPath'] {
-    if (this.#path.length > mostSegments)
+    if (this.#path.length > maxSegments)
       this.partial.push({
         code: 'rows',
-        message: `the critical path has ${this.#path.length} segments: the ${mostSegments} longest are listed`,
+        message: `the critical path has ${this.#path.length} segments: the ${maxSegments} longest are listed`,
       });
     return {
       rootSpanId: this.#rows[root]?.span ?? '',
       durationNs: wholeNs(this.#spans[root]?.duration ?? 0),
-      segments: longest(this.#path, mostSegments).map(({ span, start, end }) => ({
+      segments: longestSegments(this.#path, maxSegments).map(({ span, start, end }) => ({
         spanId: this.#rows[span]?.span ?? '',
         startTime: this.#timeOf(start),
         durationNs: wholeNs(end - start),
@@ -267,8 +267,10 @@ export class TraceAnalysis {
 }
 
 /** The longest segments, in their order. */
-const longest = (path: readonly PathSegment[], most: number): readonly PathSegment[] => {
-  if (path.length <= most) return path;
-  const chosen = new Set(path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, most));
+const longestSegments = (path: readonly PathSegment[], maxSegmentsShown: number): readonly PathSegment[] => {
+  if (path.length <= maxSegmentsShown) return path;
+  const chosen = new Set(
+    path.toSorted((one, other) => other.end - other.start - (one.end - one.start)).slice(0, maxSegmentsShown),
+  );
   return path.filter((segment) => chosen.has(segment));
 };

@@ -22,14 +22,14 @@ import {
 } from './trace-facts.ts';
 
 /** Spans of one page. */
-const mostSpans = 10_000;
+const maxSpans = 10_000;
 /** Spans of which facts are made. */
-const mostInFacts = 250_000;
+const maxSpansInFacts = 250_000;
 
 export const Trace = z.strictObject({
   traceId: z.string(),
   ...traceFacts,
-  spans: z.array(TraceSpan).describe(`By start; at most ${mostSpans} of them`),
+  spans: z.array(TraceSpan).describe(`By start; at most ${maxSpans} of them`),
   nextCursor: z.string().nullable().describe('Leads to the next spans'),
   partial: z.array(Incompleteness).describe('Empty when the answer is complete'),
 });
@@ -100,31 +100,31 @@ export const readTrace = async (
   const { condition, parameters } = ofTrace(traceId, scope);
   const readFacts = async (): Promise<FactRow[]> => {
     const rows = await columns.query<FactRow>(
-      `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${mostInFacts + 1}`,
+      `SELECT ${factSelection} FROM spans WHERE ${condition} ORDER BY ${traceOrder} LIMIT ${maxSpansInFacts + 1}`,
       parameters,
-      { maxResultRows: mostInFacts + 1, ofEachServer: true },
+      { maxResultRows: maxSpansInFacts + 1, ofEachServer: true },
     );
-    return rows.sort(inTraceOrder).slice(0, mostInFacts + 1);
+    return rows.sort(inTraceOrder).slice(0, maxSpansInFacts + 1);
   };
   const readSpans = async (): Promise<PageRow[]> => {
     const rows = await columns.query<PageRow>(
       `SELECT ${spanSelection}, partition, toString(offset) AS offset, ordinal, ${factStatement}, ${busPlace} AS at FROM spans
-      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${mostSpans + 1}`,
+      WHERE ${condition}${cursor === undefined ? '' : ` AND ${afterCursor}`} ORDER BY ${traceOrder} LIMIT ${maxSpans + 1}`,
       { ...parameters, ...position },
       { ofEachServer: true },
     );
-    return rows.sort(inTraceOrder).slice(0, mostSpans + 1);
+    return rows.sort(inTraceOrder).slice(0, maxSpans + 1);
   };
   const [found, spans] = await (cursor === undefined
     ? wholeOr(readFacts, await readSpans())
     : Promise.all([readFacts(), readSpans()]));
   if (found.length === 0) return undefined;
-  const page = spans.slice(0, mostSpans);
+  const page = spans.slice(0, maxSpans);
   const resources = await resourcesOf(
     columns,
     page.map(({ resource }) => resource),
   );
-  const analysis = new TraceAnalysis(found.slice(0, mostInFacts));
+  const analysis = new TraceAnalysis(found.slice(0, maxSpansInFacts));
   const hasMore = spans.length > page.length;
   return {
     traceId,
@@ -133,7 +133,7 @@ export const readTrace = async (
     nextCursor: hasMore ? cursorBehind(page.at(-1)) : null,
     partial: [
       ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
-      ...(found.length > mostInFacts ? [factsOfSome] : []),
+      ...(found.length > maxSpansInFacts ? [factsOfSome] : []),
       ...analysis.partial,
     ],
   };
@@ -144,13 +144,13 @@ const wholeOr = async (
   readFacts: () => Promise<FactRow[]>,
   spans: PageRow[],
 ): Promise<readonly [FactRow[], PageRow[]]> => [
-  spans.length > mostSpans ? await readFacts() : spans.map((row) => ({ ...row, status: row.status_code })),
+  spans.length > maxSpans ? await readFacts() : spans.map((row) => ({ ...row, status: row.status_code })),
   spans,
 ];
 
 const factsOfSome: Incompleteness = {
   code: 'rows',
-  message: `the trace has more than ${mostInFacts} spans: what is said of it as a whole, the critical path too, is of the first ${mostInFacts} by start`,
+  message: `the trace has more than ${maxSpansInFacts} spans: what is said of it as a whole, the critical path too, is of the first ${maxSpansInFacts} by start`,
 };
 
 const cursorBehind = (row: PageRow | undefined): string | null =>

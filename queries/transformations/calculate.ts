@@ -51,8 +51,8 @@ const binary = (table: Table, { left, operator, right }: Of<'binary'>): Calculat
   };
   const [one, other] = [sideOf(left), sideOf(right)];
   if (one === undefined || other === undefined) return undefined;
-  const keepsUnit = operator === '+' || operator === '-' || other.unit === undefined;
-  const unit = keepsUnit && (other.unit === undefined || one.unit === other.unit) ? (one.unit ?? '') : '';
+  const preservesUnit = operator === '+' || operator === '-' || other.unit === undefined;
+  const unit = preservesUnit && (other.unit === undefined || one.unit === other.unit) ? (one.unit ?? '') : '';
   const numbers = one.numbers.map((number, at) => {
     const second = other.numbers[at];
     return number === undefined || second === undefined ? undefined : operations[operator](number, second);
@@ -156,6 +156,6 @@ export const calculate: Transform<'calculate'> = (tables, { calculation, as, rep
     if (found === undefined) return table;
     const column: Column = { ...found.column, name: as ?? found.name };
     const time = timeOf(table);
-    const kept = replaces ? (time === undefined ? [] : [time]) : table.columns;
-    return { ...table, columns: [...kept, column] };
+    const baseColumns = replaces ? (time === undefined ? [] : [time]) : table.columns;
+    return { ...table, columns: [...baseColumns, column] };
   });

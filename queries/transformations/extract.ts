@@ -116,8 +116,8 @@ const extracted = (table: Table, options: Options, read: (value: unknown) => Par
     ),
   );
   const time = options.keepsTime ? timeOf(table) : undefined;
-  const kept = options.replaces ? (time === undefined ? [] : [time]) : table.columns;
-  return { ...table, columns: [...kept, ...added] };
+  const baseColumns = options.replaces ? (time === undefined ? [] : [time]) : table.columns;
+  return { ...table, columns: [...baseColumns, ...added] };
 };
 
 export const extract: Transform<'extract'> = (tables, options) => {

@@ -11,11 +11,11 @@ const nameTest = (chosen: {
   return (name) => names.has(name) || pattern?.test(name) === true;
 };
 
-export const filterFields: Transform<'filter-fields'> = (tables, { keep, drop }) => {
-  const keeps = keep === undefined ? () => true : nameTest(keep);
+export const filterFields: Transform<'filter-fields'> = (tables, { keep: include, drop }) => {
+  const isIncluded = include === undefined ? () => true : nameTest(include);
   const drops = drop === undefined ? () => false : nameTest(drop);
   return tables
-    .map((table) => ({ ...table, columns: table.columns.filter(({ name }) => keeps(name) && !drops(name)) }))
+    .map((table) => ({ ...table, columns: table.columns.filter(({ name }) => isIncluded(name) && !drops(name)) }))
     .filter(({ columns }) => columns.length > 0);
 };
 
@@ -88,5 +88,5 @@ export const filterRows: Transform<'filter-rows'> = (tables, { action, match, co
   });
 };
 
-export const filterQueries: Transform<'filter-queries'> = (tables, { keep }) =>
-  tables.filter(({ query }) => keep.includes(query));
+export const filterQueries: Transform<'filter-queries'> = (tables, { keep: include }) =>
+  tables.filter(({ query }) => include.includes(query));

@@ -29,15 +29,15 @@ const joinedNames = (sides: readonly Side[]): ReadonlyMap<Column, string> => {
     table.columns.filter((column) => column !== key).map((column) => ({ column, table })),
   );
   const counts = Map.groupBy(all, ({ column }) => column.name);
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return new Map(
     all.map(({ column, table }) => {
       const isShared = (counts.get(column.name)?.length ?? 0) > 1;
       const named =
         isShared && table.query !== '' && column.labels === undefined ? `${column.name} #${table.query}` : column.name;
       let name = named;
-      for (let number = 2; taken.has(name) && column.labels === undefined; number++) name = `${named} ${number}`;
-      taken.add(name);
+      for (let number = 2; usedNames.has(name) && column.labels === undefined; number++) name = `${named} ${number}`;
+      usedNames.add(name);
       return [column, name] as const;
     }),
   );

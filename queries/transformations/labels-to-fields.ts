@@ -3,14 +3,14 @@ import type { OptionsOf, Transform } from './transformation.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-const keptOf = (labels: Labels, keep: readonly string[] | undefined): [string, string][] =>
-  Object.entries(labels).filter(([name]) => keep === undefined || keep.includes(name));
+const selectLabels = (labels: Labels, include: readonly string[] | undefined): [string, string][] =>
+  Object.entries(labels).filter(([name]) => include === undefined || include.includes(name));
 
-const columnsOf = (table: Table, { keep, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
+const columnsOf = (table: Table, { keep: include, nameFrom }: OptionsOf<'labels-to-fields'>): Table => {
   const labelled = table.columns.find(({ labels }) => labels !== undefined);
   if (labelled === undefined) return table;
   const rows = rowsOf(table);
-  const added = keptOf(labelled.labels ?? {}, keep)
+  const added = selectLabels(labelled.labels ?? {}, include)
     .filter(([name]) => name !== nameFrom)
     .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
   const own = table.columns.map(({ labels, ...column }) => ({
@@ -21,18 +21,18 @@ const columnsOf = (table: Table, { keep, nameFrom }: OptionsOf<'labels-to-fields
   return { ...table, columns: [...own.filter(isBefore), ...added, ...own.filter((column) => !isBefore(column))] };
 };
 
-const rowsOfLabels = (table: Table, { keep }: OptionsOf<'labels-to-fields'>): Table[] =>
+const rowsOfLabels = (table: Table, { keep: include }: OptionsOf<'labels-to-fields'>): Table[] =>
   table.columns.flatMap(({ labels, name }) => {
-    const kept = labels === undefined ? [] : keptOf(labels, keep);
-    if (kept.length === 0) return [];
+    const selected = labels === undefined ? [] : selectLabels(labels, include);
+    if (selected.length === 0) return [];
     const texts = { type: 'text', unit: '' } as const;
     return [
       {
         query: table.query,
         name: table.name === '' ? name : table.name,
         columns: [
-          { ...texts, name: 'label', values: kept.map(([label]) => label) },
-          { ...texts, name: 'value', values: kept.map(([, value]) => value) },
+          { ...texts, name: 'label', values: selected.map(([label]) => label) },
+          { ...texts, name: 'value', values: selected.map(([, value]) => value) },
         ],
       },
     ];

@@ -30,8 +30,8 @@ const variance = (numbers: readonly number[]): number => {
   return sumOf(numbers.map((number) => (number - mean) ** 2)) / numbers.length;
 };
 
-const least = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
-const most = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
+const minOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
+const maxOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
 const first = (numbers: readonly number[]): number => numbers[0] as number;
 const last = (numbers: readonly number[]): number => numbers.at(-1) as number;
 
@@ -48,7 +48,7 @@ const delta = (numbers: readonly number[]): number => {
 /** The least distance between neighbours. */
 const step = (numbers: readonly number[]): number | undefined => {
   const distances = numbers.slice(1).map((number, index) => number - (numbers[index] as number));
-  return distances.length === 0 ? undefined : least(distances);
+  return distances.length === 0 ? undefined : minOf(distances);
 };
 
 const distinct = (values: readonly unknown[]): Map<string, unknown> =>
@@ -59,13 +59,13 @@ const reducers: Readonly<Record<string, (values: readonly unknown[]) => unknown>
   'last-not-null': (values) => values.findLast((value) => !blankValue(value)) ?? null,
   first: (values) => values[0] ?? null,
   'first-not-null': (values) => values.find((value) => !blankValue(value)) ?? null,
-  min: ofNumbers(least),
-  max: ofNumbers(most),
+  min: ofNumbers(minOf),
+  max: ofNumbers(maxOf),
   mean: ofNumbers((numbers) => sumOf(numbers) / numbers.length),
   median: ofNumbers(quantile(0.5)),
   sum: ofNumbers(sumOf),
   count: (values) => values.length,
-  range: ofNumbers((numbers) => most(numbers) - least(numbers)),
+  range: ofNumbers((numbers) => maxOf(numbers) - minOf(numbers)),
   difference: ofNumbers((numbers) => last(numbers) - first(numbers)),
   'difference-percent': ofNumbers((numbers) =>
     first(numbers) === 0 ? undefined : (last(numbers) - first(numbers)) / first(numbers),

@@ -3,7 +3,7 @@ import { invalid, type QueryError } from '../errors.ts';
 import { type Kind, type Token, wordsOf } from '../promql/syntax/lexer.ts';
 import { quoted, unquoted } from '../promql/syntax/quotes.ts';
 import { formatted, regexChoice } from './formats.ts';
-import { type Place, placesOf } from './promql-places.ts';
+import { type Place, placesOf } from './promql-positions.ts';
 import { piecesOf, type Reference, referencesIn, type Template, templateOf } from './references.ts';
 import type { Scope, VariableValue } from './scope.ts';
 

@@ -8,7 +8,7 @@ import { type SearchWord, searchWords } from './search-words.ts';
 type Pieces = readonly (string | Reference)[];
 
 /** What a search may have of conditions at all. */
-const mostTexts = 256;
+const maxTexts = 256;
 
 const refused = (name: string, what: string): QueryError => invalid('search', `variable ${name} ${what}`);
 
@@ -33,8 +33,8 @@ const textsOf = (pieces: Pieces, textOf: (piece: string | Reference) => readonly
   let texts: readonly string[] = [''];
   for (const piece of pieces) {
     const parts = textOf(piece);
-    if (texts.length * parts.length > mostTexts)
-      throw invalid('search', `has variables with more than ${mostTexts} values together`);
+    if (texts.length * parts.length > maxTexts)
+      throw invalid('search', `has variables with more than ${maxTexts} values together`);
     texts = texts.flatMap((text) => parts.map((part) => text + part));
   }
   return texts;

@@ -28,10 +28,10 @@ const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500]
   .concat([1, 7, 30, 365].map((count) => count * day));
 
 /** The step of those that people use which is next to a length, and not below the least. */
-export const autoStepMs = (ms: number, leastMs: number): number => {
-  if (ms <= leastMs) return leastMs;
+export const autoStepMs = (ms: number, minMs: number): number => {
+  if (ms <= minMs) return minMs;
   const nearest = steps.reduce((best, step) =>
     Math.abs(Math.log(step / ms)) < Math.abs(Math.log(best / ms)) ? step : best,
   );
-  return Math.max(nearest, leastMs);
+  return Math.max(nearest, minMs);
 };

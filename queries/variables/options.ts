@@ -1,5 +1,5 @@
 /** What can be chosen of a variable, out of the texts that were found: by its pattern, in its order, with what is always there. */
-import { mostValues, type Variable } from '../../schemas/dashboards/variables.ts';
+import { maxValues, type Variable } from '../../schemas/dashboards/variables.ts';
 import { patternOf } from '../patterns.ts';
 import type { Incompleteness } from '../result.ts';
 
@@ -13,9 +13,9 @@ export interface Options {
   readonly partial: readonly Incompleteness[];
 }
 
-export type AskedVariable = Extract<Variable, { refresh: string }>;
+export type QueryVariable = Extract<Variable, { refresh: string }>;
 
-const byPattern = (texts: readonly string[], { pattern, name }: AskedVariable): Option[] => {
+const byPattern = (texts: readonly string[], { pattern, name }: QueryVariable): Option[] => {
   if (pattern === undefined) return texts.map((text) => ({ value: text, title: text }));
   const read = patternOf(pattern, `variables.${name}.pattern`);
   const valueGroup = read.names.get('value') ?? (read.names.has('text') ? undefined : 1);
@@ -43,7 +43,7 @@ const orders = {
   natural: (one: string, other: string) => natural.compare(one, other),
 } as const;
 
-const sorted = (options: readonly Option[], order: AskedVariable['order']): readonly Option[] => {
+const sorted = (options: readonly Option[], order: QueryVariable['order']): readonly Option[] => {
   if (order === undefined) return options;
   const sign = order.direction === 'ascending' ? 1 : -1;
   return options.toSorted((one, other) => sign * orders[order.by](one.title, other.title));
@@ -53,7 +53,7 @@ const distinct = (options: readonly Option[]): Option[] =>
   [...new Map(options.toReversed().map((option) => [option.value, option])).values()].reverse();
 
 /** Options of the texts that were found. */
-export const optionsOf = (texts: readonly string[], variable: AskedVariable): Options => {
+export const optionsOf = (texts: readonly string[], variable: QueryVariable): Options => {
   const { fixed, order } = variable;
   const found = byPattern(texts, variable);
   const always = (fixed?.options ?? []).map(({ value, title = value }) => ({ value, title }));
@@ -68,14 +68,14 @@ export const optionsOf = (texts: readonly string[], variable: AskedVariable): Op
 
 /** As many as one variable may have. */
 export const bounded = (options: readonly Option[]): Options => ({
-  options: options.slice(0, mostValues),
+  options: options.slice(0, maxValues),
   partial:
-    options.length <= mostValues
+    options.length <= maxValues
       ? []
       : [
           {
             code: 'rows',
-            message: `the first ${mostValues} of ${options.length} values: a pattern or a condition leaves fewer`,
+            message: `the first ${maxValues} of ${options.length} values: a pattern or a condition leaves fewer`,
           },
         ],
 });

@@ -9,7 +9,7 @@ import { bounded, type Option, type Options, optionsOf } from './options.ts';
 import { inOrderOfUse, usesOf } from './order.ts';
 import { stepText } from './platform.ts';
 import { type Scope, single, type VariableValue } from './scope.ts';
-import { textsFound, type ValuesAsked } from './texts-found.ts';
+import { textsFound, type ValuesRequest } from './texts-found.ts';
 
 export interface ResolvedVariable {
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Resolved {
   readonly filters: readonly Filter[];
 }
 
-export interface ResolveOptions extends ValuesAsked {
+export interface ResolveOptions extends ValuesRequest {
   readonly chosen?: ChosenValues | undefined;
   /** Only these and what they use; without it all. */
   readonly only?: readonly string[] | undefined;
@@ -91,14 +91,14 @@ const listed = (variable: Listed, { options, partial }: Options, chosen: readonl
 
 const interval = (
   variable: Extract<Variable, { kind: 'interval' }>,
-  { range }: ValuesAsked,
+  { range }: ValuesRequest,
   chosen: readonly string[] | undefined,
 ): Outcome => {
   const { auto, name } = variable;
   const all = [...(auto === undefined ? [] : ['auto']), ...variable.options];
   const options = all.map((value) => ({ value, title: value }));
-  const [asked = variable.selected] = chosen ?? [];
-  const selected = all.includes(asked) ? asked : (all[0] as string);
+  const [requested = variable.selected] = chosen ?? [];
+  const selected = all.includes(requested) ? requested : (all[0] as string);
   const rangeMs = Number((range.to - range.from) / 1_000_000n);
   const value =
     selected === 'auto' && auto !== undefined
@@ -108,8 +108,8 @@ const interval = (
 };
 
 /** Whether its values are known without asking telemetry for them. */
-const needsNoAsking = (variable: Listed, chosen: readonly string[], isAskedFor: boolean): boolean =>
-  !isAskedFor &&
+const canSkipQuery = (variable: Listed, chosen: readonly string[], isRequested: boolean): boolean =>
+  !isRequested &&
   variable.allowsOther &&
   chosen.length > 0 &&
   (!chosen.includes(allValues) || variable.all?.value !== undefined || everyOf(variable));
@@ -161,20 +161,21 @@ const resolveOne = async (
   const chosen = Object.hasOwn(all, variable.name) ? listOf(all[variable.name]) : undefined;
   const outcome = known(variable, chosen, options);
   if (outcome !== undefined) return outcome;
-  const asked = variable as Extract<Variable, { refresh: string }>;
-  const selected = chosen ?? asked.selected;
-  const isAskedFor = (options.listed ?? options.only)?.includes(asked.name) ?? true;
-  if (needsNoAsking(asked, selected, isAskedFor)) return listed(asked, { options: [], partial: [] }, selected);
+  const queryVariable = variable as Extract<Variable, { refresh: string }>;
+  const selected = chosen ?? queryVariable.selected;
+  const isRequested = (options.listed ?? options.only)?.includes(queryVariable.name) ?? true;
+  if (canSkipQuery(queryVariable, selected, isRequested))
+    return listed(queryVariable, { options: [], partial: [] }, selected);
   try {
-    const { texts, partial } = await textsFound(asked, reading, options, scope);
-    const found = optionsOf(texts, asked);
-    return listed(asked, { ...found, partial: [...partial, ...found.partial] }, selected);
+    const { texts, partial } = await textsFound(queryVariable, reading, options, scope);
+    const found = optionsOf(texts, queryVariable);
+    return listed(queryVariable, { ...found, partial: [...partial, ...found.partial] }, selected);
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
-    const { item, value } = listed(asked, { options: [], partial: [] }, selected);
-    const path = fieldOf(error, asked.name);
-    const told = { code: error.code, message: error.message, ...(path === undefined ? {} : { path }) };
-    return { item: { ...item, error: told }, value };
+    const { item, value } = listed(queryVariable, { options: [], partial: [] }, selected);
+    const path = fieldOf(error, queryVariable.name);
+    const details = { code: error.code, message: error.message, ...(path === undefined ? {} : { path }) };
+    return { item: { ...item, error: details }, value };
   }
 };
 

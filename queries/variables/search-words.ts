@@ -41,14 +41,14 @@ class Reader {
   #next(): void {
     const scanner = this.#scanner;
     const start = scanner.at;
-    if (scanner.takes('(')) {
+    if (scanner.tryConsume('(')) {
       this.#values.push(this.#isValue);
       this.#hasName = false;
       this.#add('mark', start);
-    } else if (scanner.takes(')')) {
+    } else if (scanner.tryConsume(')')) {
       this.#values.pop();
       this.#add('mark', start);
-    } else if (!this.#hasName && (['AND', 'OR', 'NOT'].some((word) => scanner.takesWord(word)) || this.#minus()))
+    } else if (!this.#hasName && (['AND', 'OR', 'NOT'].some((word) => scanner.tryConsumeWord(word)) || this.#minus()))
       this.#add('mark', start);
     else if (!this.#isValue && scanner.name() !== undefined) {
       this.#hasName = true;
@@ -57,13 +57,13 @@ class Reader {
   }
 
   #minus(): boolean {
-    return !this.#isValue && this.#scanner.takesMinus();
+    return !this.#isValue && this.#scanner.tryConsumeMinus();
   }
 
   #condition(start: number): void {
     const scanner = this.#scanner;
     const isValue = this.#isValue;
-    if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.takes(each))) {
+    if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.tryConsume(each))) {
       this.#add('mark', start);
       this.#end(scanner.at);
     } else if (isValue && (scanner.peeks('[') || scanner.peeks('{'))) this.#range(start);
@@ -99,7 +99,8 @@ class Reader {
       this.#add(isPhrase ? 'phrase' : 'word', from, 'end');
       scanner.space();
       const mark = scanner.at;
-      if (closes ? scanner.takes(']') || scanner.takes('}') : scanner.takesWord('TO')) this.#add('mark', mark);
+      if (closes ? scanner.tryConsume(']') || scanner.tryConsume('}') : scanner.tryConsumeWord('TO'))
+        this.#add('mark', mark);
       else
         throw scanner.error(
           closes ? 'expected ] or } at the end of a range' : 'expected TO between the ends of a range',

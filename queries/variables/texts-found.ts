@@ -1,26 +1,26 @@
 /** Asks telemetry for the texts out of which a variable's values are made. */
 
-import { mostValues } from '../../schemas/dashboards/variables.ts';
+import { maxValues } from '../../schemas/dashboards/variables.ts';
 import { invalid } from '../errors.ts';
 import { topValues } from '../fields/values.ts';
 import { patternOf } from '../patterns.ts';
 import { labelNames, labelValues, type Question } from '../promql/fetch/label-reads.ts';
-import { keptFromMs } from '../promql/fetch/scope.ts';
+import { retentionStartMs } from '../promql/fetch/scope.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import { faultOfPromql } from '../promql/run-promql.ts';
 import { parseSelector } from '../promql/syntax/parse.ts';
 import { quoted } from '../promql/syntax/quotes.ts';
 import { type Range, refuseBeyondRetention } from '../range.ts';
 import type { Incompleteness } from '../result.ts';
-import { answerOnly, heeding } from '../run.ts';
+import { answerOnly, withSignal } from '../run.ts';
 import { inPromql } from './in-promql.ts';
 import { inSearch } from './in-search.ts';
 import { inText } from './in-text.ts';
-import type { AskedVariable } from './options.ts';
+import type { QueryVariable } from './options.ts';
 import type { Scope } from './scope.ts';
 
 /** Over what they are asked. */
-export interface ValuesAsked {
+export interface ValuesRequest {
   readonly range: Range;
   readonly projectId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -36,18 +36,18 @@ const msOf = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
 const labelsQuestion = (
   match: string | undefined,
   reading: QueryReading,
-  { range, projectId, signal }: ValuesAsked,
+  { range, projectId, signal }: ValuesRequest,
 ): Question => {
   const { columns, promql, plan, nowMs } = reading;
   if (promql === undefined) throw invalid('variables', 'labels are not read here');
   refuseBeyondRetention(range, { caller: reading, signal: 'metrics', nowMs });
   return {
     scope: {
-      columns: signal === undefined ? columns : heeding(columns, signal),
+      columns: signal === undefined ? columns : withSignal(columns, signal),
       translation: promql.translation,
       projectId,
     },
-    window: { fromMs: Math.max(keptFromMs(plan, nowMs), msOf(range.from)), toMs: msOf(range.to) },
+    window: { fromMs: Math.max(retentionStartMs(plan, nowMs), msOf(range.from)), toMs: msOf(range.to) },
     sets: match === undefined ? [] : [parseSelector(match)],
   };
 };
@@ -57,12 +57,12 @@ const complete = (texts: readonly string[]): TextsFound => ({ texts, partial: []
 const fieldValues = async (
   { field, search, signal }: { field: string; search: string | undefined; signal: 'logs' | 'traces' },
   reading: QueryReading,
-  asked: ValuesAsked,
+  request: ValuesRequest,
 ): Promise<TextsFound> => {
-  const columns = asked.signal === undefined ? reading.columns : heeding(reading.columns, asked.signal);
+  const columns = request.signal === undefined ? reading.columns : withSignal(reading.columns, request.signal);
   const { values, distinct, partial } = await topValues(
     { ...reading, columns },
-    { signal, name: field, range: asked.range, search, projectId: asked.projectId, limit: mostValues },
+    { signal, name: field, range: request.range, search, projectId: request.projectId, limit: maxValues },
   );
   const more: Incompleteness[] =
     distinct > values.length
@@ -81,31 +81,31 @@ const seriesText = (names: readonly string[], row: readonly unknown[], atMs: num
   return `${name}{${inner.join(',')}} ${String(row.at(-1))} ${atMs}`;
 };
 
-const seriesFound = async (expression: string, reading: QueryReading, asked: ValuesAsked): Promise<TextsFound> => {
-  const { range, signal } = asked;
+const seriesFound = async (expression: string, reading: QueryReading, request: ValuesRequest): Promise<TextsFound> => {
+  const { range, signal } = request;
   const { columns, rows, partial } = await answerOnly({ kind: 'promql', expression }, reading, { range, signal });
   const names = columns.map(({ name }) => name);
   return { texts: rows.map((row) => seriesText(names, row, msOf(range.to))), partial };
 };
 
-const ask = async (
-  variable: AskedVariable,
+const queryTexts = async (
+  variable: QueryVariable,
   reading: QueryReading,
-  asked: ValuesAsked,
+  request: ValuesRequest,
   scope: Scope,
 ): Promise<TextsFound> => {
   switch (variable.kind) {
     case 'label-values':
       return complete(
         await labelValues(
-          labelsQuestion(matchOf(variable.match, scope), reading, asked),
+          labelsQuestion(matchOf(variable.match, scope), reading, request),
           inText(variable.label, scope),
         ),
       );
     case 'label-names':
-      return complete(await labelNames(labelsQuestion(matchOf(variable.match, scope), reading, asked)));
+      return complete(await labelNames(labelsQuestion(matchOf(variable.match, scope), reading, request)));
     case 'metric-names': {
-      const names = await labelValues(labelsQuestion(matchOf(variable.match, scope), reading, asked), '__name__');
+      const names = await labelValues(labelsQuestion(matchOf(variable.match, scope), reading, request), '__name__');
       if (variable.names === undefined) return complete(names);
       const pattern = patternOf(variable.names, `variables.${variable.name}.names`);
       return complete(names.filter((name) => pattern.test(name)));
@@ -113,10 +113,10 @@ const ask = async (
     case 'field-values': {
       const { field, search, signal } = variable;
       const conditions = search === undefined ? undefined : inSearch(search, scope);
-      return fieldValues({ field: inText(field, scope), search: conditions, signal }, reading, asked);
+      return fieldValues({ field: inText(field, scope), search: conditions, signal }, reading, request);
     }
     case 'promql':
-      return seriesFound(inPromql(variable.expression, scope), reading, asked);
+      return seriesFound(inPromql(variable.expression, scope), reading, request);
   }
 };
 
@@ -125,13 +125,13 @@ const matchOf = (match: string | undefined, scope: Scope): string | undefined =>
 
 /** The texts that a variable finds. Throws a `QueryError` where it asks for what cannot be asked. */
 export const textsFound = async (
-  variable: AskedVariable,
+  variable: QueryVariable,
   reading: QueryReading,
-  asked: ValuesAsked,
+  request: ValuesRequest,
   scope: Scope,
 ): Promise<TextsFound> => {
   try {
-    return await ask(variable, reading, asked, scope);
+    return await queryTexts(variable, reading, request, scope);
   } catch (error) {
     throw faultOfPromql(error);
   }

@@ -1,5 +1,5 @@
 /** One request of telemetry from its credentials to its answer, whatever carries it. */
-import { doing } from '../../runtime/work.ts';
+import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { isRefusal } from './admission.ts';
@@ -135,21 +135,24 @@ export class Exchange {
       return this.#refuse(refusal('too-large', tooLarge(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
-      const kept = cutTo([first.subarray(framingBytes), ...rest], maxBodyBytes);
+      const cutParts = cutTo([first.subarray(framingBytes), ...rest], maxBodyBytes);
       const fault = tooLarge(maxBodyBytes);
-      return this.#take(shape, this.#engine.ingestion.refuse(this.#request(caller, shape), kept, fault, true));
+      return this.#answerWith(
+        shape,
+        this.#engine.ingestion.refuse(this.#request(caller, shape), cutParts, fault, true),
+      );
     }
     if (!this.#isWhole) return;
     const framed: Message = { shape, parts: body.parts() };
     const message = this.#transport.unframe(framed);
     if (message instanceof PermanentError) {
       const request = this.#request(caller, shape);
-      return this.#take(shape, this.#engine.ingestion.refuse(request, framed.parts, message));
+      return this.#answerWith(shape, this.#engine.ingestion.refuse(request, framed.parts, message));
     }
     if (isRefusal(message)) return this.#refuse(message);
     const request = this.#request(caller, message.shape);
     const accept = (): Promise<Accepted | Refusal> => this.#engine.ingestion.accept(request, message.parts);
-    this.#take(message.shape, doing(`receiver ${request.receiver} ${this.#signal}`, accept));
+    this.#answerWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
   }
 
   #request(caller: Caller, shape: Shape): IngestRequest {
@@ -170,7 +173,7 @@ export class Exchange {
   }
 
   /** The body is held until `answering` resolves; it never rejects. */
-  #take(shape: Shape, answering: Promise<Accepted | Refusal>): void {
+  #answerWith(shape: Shape, answering: Promise<Accepted | Refusal>): void {
     const held = this.#body.size;
     this.#body.clear();
     this.#state = 'taken';

@@ -1,5 +1,5 @@
 /** How current the license keys, plans and limits in memory are, and whether requests may still be admitted by them. */
-import { every } from '../../runtime/every.ts';
+import { every } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';

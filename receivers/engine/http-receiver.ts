@@ -18,10 +18,10 @@ export const answerRefused = (
   { refused }: Pick<HttpProtocol, 'refused'>,
   request: IncomingMessage,
   response: ServerResponse,
-  why: Parameters<HttpProtocol['refused']>[1],
+  reason: Parameters<HttpProtocol['refused']>[1],
 ): void => {
-  const { status, headers, body } = refused(request.headers, why);
-  response.writeHead(status, why.refused === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
+  const { status, headers, body } = refused(request.headers, reason);
+  response.writeHead(status, reason.refused === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
 };
 
 /** Declares a receiver that serves the paths in `listens` on the addresses of the platform, each with POST. */

@@ -79,13 +79,13 @@ export class Ingestion {
         answer = await this.#publish(request, outcome.prepared);
       } else {
         bytes = decompressedBytesOf(outcome.error) ?? bytes;
-        answer = await this.#keep(request, [outcome.body], outcome.error, false);
+        answer = await this.#storeDeadLetter(request, [outcome.body], outcome.error, false);
       }
     } catch (error) {
       answer = this.#failed(error);
     }
     this.#count(request, answer, records, bytes);
-    request.requestMetrics.took(performance.now() - startedAt);
+    request.requestMetrics.observeDuration(performance.now() - startedAt);
     return answer;
   }
 
@@ -96,7 +96,7 @@ export class Ingestion {
     fault: PermanentError,
     cut = false,
   ): Promise<Refusal> {
-    const answer = await this.#keep(request, parts, fault, cut);
+    const answer = await this.#storeDeadLetter(request, parts, fault, cut);
     this.#count(request, answer, 0, bytesOf(parts));
     return answer;
   }
@@ -116,7 +116,7 @@ export class Ingestion {
   async #publish(request: IngestRequest, prepared: Prepared): Promise<Accepted | Refusal> {
     const { size, records, written, pieces } = prepared;
     const { caller, signal } = request;
-    const overQuota = this.#quotas.take(caller, signal, size);
+    const overQuota = this.#quotas.spend(caller, signal, size);
     const limited = overQuota instanceof Promise ? await overQuota : overQuota;
     if (limited !== undefined) return limited;
     if (pieces.length > 0) await this.#publisher.publish(request, prepared);
@@ -125,7 +125,12 @@ export class Ingestion {
   }
 
   /** A permanent error is answered once the copy is durable; without a copy the sender must keep the body, so the answer says to try again. */
-  async #keep(request: IngestRequest, parts: readonly Uint8Array[], error: unknown, cut: boolean): Promise<Refusal> {
+  async #storeDeadLetter(
+    request: IngestRequest,
+    parts: readonly Uint8Array[],
+    error: unknown,
+    cut: boolean,
+  ): Promise<Refusal> {
     if (!(error instanceof PermanentError)) return this.#failed(error);
     try {
       await this.#publisher.publishAlone(deadLetterOf(request, parts, error, cut));

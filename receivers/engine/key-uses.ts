@@ -1,5 +1,5 @@
 /** Uses of license keys: kept in memory with each request and written a few times a minute. */
-import { every } from '../../runtime/every.ts';
+import { every } from '../../runtime/interval.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -82,7 +82,7 @@ export class KeyUse {
   }
 
   /** Takes the use to be written; later uses make it due again. */
-  take(now: number): LicenseKeyUse {
+  snapshot(now: number): LicenseKeyUse {
     this.#dirty = false;
     this.#news = false;
     this.#writtenMs = now;
@@ -97,7 +97,7 @@ export class KeyUse {
   }
 
   /** It could not be written: it stays in memory and is due again in a while. */
-  keep(): void {
+  markUnwritten(): void {
     this.#dirty = true;
   }
 }
@@ -146,18 +146,18 @@ export class KeyUses {
   async #write(uses: readonly KeyUse[]): Promise<void> {
     const now = this.#clock.now();
     for (let at = 0; at < uses.length; at += chunk) {
-      const part = uses.slice(at, at + chunk).map((use) => ({ use, taken: use.take(now) }));
+      const part = uses.slice(at, at + chunk).map((use) => ({ use, snapshot: use.snapshot(now) }));
       try {
         await this.#documents.transaction(async (transaction) => {
-          for (const { use, taken } of part) {
+          for (const { use, snapshot } of part) {
             const stored = transaction.of(use.tenantId).collection(licenseKeyUses);
             const before = await stored.find(use.id);
-            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(taken, taken) });
-            else await stored.replace(use.id, mergedUse(before, taken), before.version);
+            if (before === undefined) await stored.insert({ id: use.id, ...mergedUse(snapshot, snapshot) });
+            else await stored.replace(use.id, mergedUse(before, snapshot), before.version);
           }
         });
       } catch (error) {
-        for (const { use } of part) use.keep();
+        for (const { use } of part) use.markUnwritten();
         this.#log.warn(
           { error: error instanceof Error ? error.message : String(error) },
           'the use of license keys could not be written',

@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const leaseMs = 100;
 const rememberedBuckets = 10_000;
 const failedAuthentication: Bucket = { rate: 50, burst: 200 };
-const beatsOfOne: Bucket = { rate: 10, burst: 100 };
+const heartbeatBucket: Bucket = { rate: 10, burst: 100 };
 
 interface Bucketed {
   readonly limits: Plan['limits'];
@@ -37,7 +37,7 @@ export class Limits {
   readonly #buckets = new Map<string, Bucketed>();
   readonly #keys = new Map<string, { readonly rate: number; readonly tokens: TokenLease }>();
   readonly #failures = new Map<string, TokenLease>();
-  readonly #beats = new Map<string, TokenLease>();
+  readonly #heartbeats = new Map<string, TokenLease>();
 
   constructor(counters: Counters, clock: Clock, keyRequestsPerSecond: number) {
     this.#counters = counters;
@@ -47,10 +47,10 @@ export class Limits {
 
   /** Counts one request of the bucket (a license key or an address) and of the key. Undefined when it is within all limits. */
   request(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
-    const key = this.#keyLease(caller).take();
+    const key = this.#keyLease(caller).acquire();
     const { second, minute } = this.#bucket(bucket, caller.limits);
-    const inSecond = second.take();
-    const inMinute = minute.take();
+    const inSecond = second.acquire();
+    const inMinute = minute.acquire();
     if (key === true && inSecond === true && inMinute === true) return undefined;
     return this.#settle(bucket, caller, [key, inSecond, inMinute]);
   }
@@ -60,23 +60,23 @@ export class Limits {
     let tokens = this.#failures.get(source);
     if (tokens === undefined) {
       this.#forgetIdle(this.#failures, (each) => each);
-      tokens = new TokenLease(this.#take(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
+      tokens = new TokenLease(this.#takeFrom(`ingest/failures/${source}`, failedAuthentication), this.#clock, 1);
       this.#failures.set(source, tokens);
     }
-    const taken = tokens.take();
-    if (typeof taken === 'boolean') return taken ? undefined : failures;
-    return taken.then((within) => (within ? undefined : failures));
+    const granted = tokens.acquire();
+    if (typeof granted === 'boolean') return granted ? undefined : failures;
+    return granted.then((within) => (within ? undefined : failures));
   }
 
   /** Counts a beat of a heartbeat. Whether it is within its limit. */
-  beat(heartbeat: string): boolean | Promise<boolean> {
-    let tokens = this.#beats.get(heartbeat);
+  heartbeat(heartbeat: string): boolean | Promise<boolean> {
+    let tokens = this.#heartbeats.get(heartbeat);
     if (tokens === undefined) {
-      this.#forgetIdle(this.#beats, (each) => each);
-      tokens = new TokenLease(this.#take(`ingest/beats/${heartbeat}`, beatsOfOne), this.#clock, 1);
-      this.#beats.set(heartbeat, tokens);
+      this.#forgetIdle(this.#heartbeats, (each) => each);
+      tokens = new TokenLease(this.#takeFrom(`ingest/beats/${heartbeat}`, heartbeatBucket), this.#clock, 1);
+      this.#heartbeats.set(heartbeat, tokens);
     }
-    return tokens.take();
+    return tokens.acquire();
   }
 
   async #settle(
@@ -103,7 +103,7 @@ export class Limits {
     const rate = { rate: limits.requestsPerSecond, burst: limits.requestsBurst };
     const made: Bucketed = {
       limits,
-      second: new TokenLease(this.#take(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
+      second: new TokenLease(this.#takeFrom(`ingest/second/${bucket}`, rate), this.#clock, leaseOf(rate.rate)),
       minute: new TokenLease(
         this.#spend(`ingest/minute/${bucket}`, limits.requestsPerMinute, minuteMs),
         this.#clock,
@@ -119,22 +119,22 @@ export class Limits {
     const known = this.#keys.get(keyId);
     if (known !== undefined && known.rate === rate) return known.tokens;
     this.#forgetIdle(this.#keys, (each) => each.tokens);
-    const grant = this.#take(`ingest/key/${keyId}`, { rate, burst: rate });
+    const grant = this.#takeFrom(`ingest/key/${keyId}`, { rate, burst: rate });
     const tokens = new TokenLease(grant, this.#clock, leaseOf(rate));
     this.#keys.set(keyId, { rate, tokens });
     return tokens;
   }
 
-  #take(key: string, bucket: Bucket): Grant {
-    return async (wanted) => {
-      const { granted, retryAfterMs } = await this.#counters.take(key, bucket, wanted);
+  #takeFrom(key: string, bucket: Bucket): Grant {
+    return async (amount) => {
+      const { granted, retryAfterMs } = await this.#counters.consume(key, bucket, amount);
       return { granted, retryAfterMs, validMs: leaseMs };
     };
   }
 
   #spend(key: string, limit: number, windowMs: number): Grant {
-    return async (wanted) => {
-      const { granted, resetMs } = await this.#counters.spend(key, limit, windowMs, wanted);
+    return async (amount) => {
+      const { granted, resetMs } = await this.#counters.spend(key, limit, windowMs, amount);
       return { granted, retryAfterMs: resetMs, validMs: resetMs };
     };
   }

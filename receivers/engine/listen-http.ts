@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
 import { standardRequests } from '../../runtime/http-requests.ts';
-import { leave } from '../../runtime/leave.ts';
+import { leave } from '../../runtime/shutdown.ts';
 import type { Listener, Listens } from './receiver.ts';
 
 /** A body of the largest size passes in this time at 0.5 MB/s. */

@@ -12,7 +12,7 @@ const largeBytes = 4 * 1024 * 1024;
 /** … and costly ones to translate. */
 const largeCostlyBytes = 256 * 1024;
 /** Jobs that wait; more would hold more memory than they are worth. */
-const longestQueue = 64;
+const maxQueueLength = 64;
 
 const errorOf = (failure: Failure): Error => {
   if (failure.kind === 'permanent') {
@@ -94,7 +94,7 @@ export class Offload {
   }
 
   #enqueue(shape: Shape, parts: readonly Buffer[], capBytes: number): Offloaded | Promise<Offloaded> {
-    if (this.#closed || this.#queue.length >= longestQueue) {
+    if (this.#closed || this.#queue.length >= maxQueueLength) {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
       return { error, body: nothing };
     }

@@ -84,10 +84,10 @@ const messageOf = (
   encoding: Encoding,
   members: readonly Member[],
   bodies: readonly Uint8Array[],
-  turn: number,
+  sequence: number,
 ): Message => ({
   topic: topicOf(signal, format),
-  key: tenantKey(caller.tenantId, caller.shards, turn),
+  key: tenantKey(caller.tenantId, caller.shards, sequence),
   value: bodies.length === 1 && bodies[0] !== undefined ? bodies[0] : Buffer.concat(bodies),
   headers: encodeHeaders({
     tenantId: caller.tenantId,
@@ -145,7 +145,7 @@ export class Publisher {
   #flushes = 0;
   #timer: NodeJS.Timeout | undefined;
   #immediate = false;
-  #turn = 0;
+  #sequence = 0;
   #idle: (() => void)[] = [];
 
   constructor(producer: Producer, publishMetrics: PublishMetrics, delayMs: number) {
@@ -288,6 +288,6 @@ export class Publisher {
   }
 
   #message({ origin, encoding, members, bodies }: Draft): Message {
-    return messageOf(origin, encoding, members, bodies, this.#turn++);
+    return messageOf(origin, encoding, members, bodies, this.#sequence++);
   }
 }

@@ -4,7 +4,7 @@
  * lags behind by what was under way then.
  */
 
-import { atMost } from '../../runtime/within.ts';
+import { waitUpTo } from '../../runtime/timeout.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -60,14 +60,14 @@ export class Quotas {
   }
 
   /** Counts bytes against every threshold of the signal, or against none. Undefined when they are within all of them. */
-  take(caller: Caller, signal: Signal, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
+  spend(caller: Caller, signal: Signal, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
     const thresholds = caller.thresholds[signal];
     if (thresholds.length === 0) return undefined;
     const now = this.#options.clock.now();
     const held = thresholds.map((threshold) => this.#heldOf(caller.tenantId, threshold, now));
-    const taken = held.map(({ tokens }) => tokens.take(bytes));
-    if (taken.every((granted) => granted === true)) return undefined;
-    return this.#settle(taken, thresholds, held, bytes);
+    const grants = held.map(({ tokens }) => tokens.acquire(bytes));
+    if (grants.every((granted) => granted === true)) return undefined;
+    return this.#settle(grants, thresholds, held, bytes);
   }
 
   /** Bytes that one threshold refuses must not use up the others. */
@@ -77,11 +77,11 @@ export class Quotas {
     held: readonly Held[],
     bytes: number,
   ): Promise<Refusal | undefined> {
-    const taken = await Promise.all(pending);
-    const refused = taken.indexOf(false);
+    const grants = await Promise.all(pending);
+    const refused = grants.indexOf(false);
     const [threshold, by] = [thresholds[refused], held[refused]];
     if (threshold === undefined || by === undefined) return undefined;
-    for (const [index, { tokens }] of held.entries()) if (taken[index]) tokens.giveBack(bytes);
+    for (const [index, { tokens }] of held.entries()) if (grants[index]) tokens.giveBack(bytes);
     return spent(threshold, by.endMs, this.#options.clock.now());
   }
 
@@ -103,15 +103,15 @@ export class Quotas {
     const { counters, clock } = this.#options;
     const counter = counterOf(tenantId, threshold);
     let seededAt: number | undefined;
-    return async (wanted) => {
+    return async (amount) => {
       const now = clock.now();
       if (seededAt === undefined || now - seededAt > seedEveryMs) {
         const isFirst = seededAt === undefined;
         seededAt = now;
         const seeded = this.#seed(tenantId, threshold, fromMs, windowMs);
-        if (isFirst) await atMost(seedWaitMs, seeded);
+        if (isFirst) await waitUpTo(seedWaitMs, seeded);
       }
-      const { granted, resetMs } = await counters.spend(counter, threshold.bytes, windowMs, wanted);
+      const { granted, resetMs } = await counters.spend(counter, threshold.bytes, windowMs, amount);
       return { granted, retryAfterMs: resetMs, validMs: resetMs };
     };
   }
@@ -122,7 +122,7 @@ export class Quotas {
     if (used === undefined) return;
     const counter = counterOf(tenantId, threshold);
     try {
-      const { granted } = await counters.take(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
+      const { granted } = await counters.consume(`${counter}/seed`, { rate: 1000 / seedEveryMs, burst: 1 }, 1);
       if (granted === 0) return;
       const landed = await used(tenantId, threshold.scope, fromMs);
       const { used: counted } = await counters.spend(counter, Number.MAX_SAFE_INTEGER, windowMs, 0);

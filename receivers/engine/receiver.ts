@@ -67,7 +67,7 @@ export interface Opened {
 }
 
 /** What is given to what admits requests by itself. */
-export interface BesideServices {
+export interface ExtraEndpointServices {
   readonly documents: Pick<Documents, 'follow'>;
   readonly producer: Producer;
   readonly limits: Limits;
@@ -82,12 +82,12 @@ export interface BesideServices {
 }
 
 /** What is served beside telemetry, on the same addresses. */
-export interface Beside extends Opened {
+export interface ExtraEndpoints extends Opened {
   /** Called when every request was answered. Resolves when nothing of it is under way. */
   close(): Promise<void>;
 }
 
-export type OpenBeside = (services: BesideServices) => Promise<Beside>;
+export type OpenExtraEndpoints = (services: ExtraEndpointServices) => Promise<ExtraEndpoints>;
 
 export interface Receiver {
   /** Also the `receiver` label of metrics and the origin of dead letters. */

@@ -10,7 +10,7 @@ import { prepare, type Shape } from './prepare.ts';
 import { messagesOf, type Origin } from './publisher.ts';
 import { bytesOf } from './request-body.ts';
 
-const longestMessage = 1_024;
+const maxMessageCharacters = 1_024;
 
 /** The facts of a request besides its body. */
 export interface Received extends Origin {
@@ -44,11 +44,11 @@ export const deadLetterOf = (
       origin: receiver,
       kind: 'refused',
       reason,
-      message: message.slice(0, longestMessage),
+      message: message.slice(0, maxMessageCharacters),
       position,
       receivedAtMs,
       source,
-      contentType: contentType.slice(0, longestMessage),
+      contentType: contentType.slice(0, maxMessageCharacters),
       contentEncoding: shape.encoding,
       format: shape.format.name,
       topic: '',
@@ -78,9 +78,9 @@ export const encodingOf = (name: string): Encoding | 'deflate' | undefined => {
   return known ?? encodings.get(name.trim().toLowerCase());
 };
 
-const shapeOf = (letter: DeadLetterHeaders, format: BodyFormat): Shape => {
-  const encoding = encodingOf(letter.contentEncoding);
-  const signal = signals.find((name): name is Signal => name === letter.signal);
+const shapeOf = (headers: DeadLetterHeaders, format: BodyFormat): Shape => {
+  const encoding = encodingOf(headers.contentEncoding);
+  const signal = signals.find((name): name is Signal => name === headers.signal);
   if (encoding === undefined || signal === undefined)
     throw new PermanentError('bad-headers', 'the dead letter does not say what its body is');
   return { signal, format, encoding };
@@ -91,24 +91,24 @@ const shapeOf = (letter: DeadLetterHeaders, format: BodyFormat): Shape => {
  * `PermanentError` when it is still malformed, was cut, or holds no records: a replay that stores nothing is no success.
  */
 export const republishRefused = (
-  letter: DeadLetterHeaders,
+  headers: DeadLetterHeaders,
   body: Buffer,
   shards: number,
   { format, capBytes }: { readonly format: BodyFormat; readonly capBytes: number },
 ): Message[] => {
-  if (letter.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
-  const shape = shapeOf(letter, format);
+  if (headers.cut) throw new PermanentError('cut', 'only the beginning of the body was kept, so it cannot be replayed');
+  const shape = shapeOf(headers, format);
   const prepared = prepare(shape, body, capBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body holds no records, read as ${format.name}: nothing was replayed`);
   return messagesOf(
     {
-      caller: { tenantId: letter.tenantId, projectId: letter.projectId, keyId: letter.keyId, shards },
+      caller: { tenantId: headers.tenantId, projectId: headers.projectId, keyId: headers.keyId, shards },
       signal: shape.signal,
       format: format.carriedAs,
-      source: letter.source,
-      traceparent: letter.originalHeaders['traceparent'] ?? '',
-      receivedAtMs: letter.receivedAtMs,
+      source: headers.source,
+      traceparent: headers.originalHeaders['traceparent'] ?? '',
+      receivedAtMs: headers.receivedAtMs,
     },
     prepared,
   );

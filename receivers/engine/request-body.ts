@@ -83,12 +83,12 @@ export const joined = (parts: readonly Uint8Array[]): Buffer => {
 
 /** At most this many bytes of the beginning. */
 export const cutTo = (parts: readonly Buffer[], bytes: number): Buffer[] => {
-  const kept: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let left = bytes;
   for (const part of parts) {
     if (left <= 0) break;
-    kept.push(part.length > left ? part.subarray(0, left) : part);
+    chunks.push(part.length > left ? part.subarray(0, left) : part);
     left -= part.length;
   }
-  return kept;
+  return chunks;
 };

@@ -1,5 +1,5 @@
 /** Counts requests in plain fields and adds them to the metrics once a second, so that no request pays for labels. */
-import { every } from '../../runtime/every.ts';
+import { every } from '../../runtime/interval.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -39,7 +39,7 @@ export class RequestMetrics {
   }
 
   /** The time from the last byte of a request to its answer. A sample of them is recorded when there are many. */
-  took(milliseconds: number): void {
+  observeDuration(milliseconds: number): void {
     if (this.#timed++ >= alwaysRecorded && this.#timed % sampleEvery !== 0) return;
     this.#metrics.observe('oiq_ingest_duration_seconds', milliseconds / 1000, this.#labels);
   }

@@ -1,5 +1,5 @@
 /** Runs receivers as a role: the keyring first, then the listeners; and back in that order when it stops. */
-import { answering } from '../../runtime/answering.ts';
+import { answering } from '../../runtime/readiness.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
@@ -23,11 +23,11 @@ import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
 import type {
   AddressSetting,
-  Beside,
   Engine,
+  ExtraEndpoints,
   HttpHandler,
   Listener,
-  OpenBeside,
+  OpenExtraEndpoints,
   Opened,
   Receiver,
 } from './receiver.ts';
@@ -59,7 +59,7 @@ export interface Receivers extends Role {
 }
 
 /** The requests of one address, by whichever receiver takes them. */
-const takenBy = (opened: readonly Opened[], setting: AddressSetting): HttpHandler => {
+const handlerFor = (opened: readonly Opened[], setting: AddressSetting): HttpHandler => {
   const handlers = opened.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
   return (request, response) => handlers.some((handler) => handler(request, response));
 };
@@ -73,7 +73,7 @@ const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['r
 /** Listens once everything there is about keys is known. Rejects when an address cannot be had. */
 export const start = async (
   receivers: readonly Receiver[],
-  openBeside: OpenBeside,
+  openExtraEndpoints: OpenExtraEndpoints,
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
   const sourceOf = sourceAddresses(settings.TRUSTED_PROXIES);
@@ -100,23 +100,23 @@ export const start = async (
       requestMetrics: requestMetricsOf(receiverMetrics, receiver.name),
     }),
   );
-  let beside: Beside | undefined;
+  let extraEndpoints: ExtraEndpoints | undefined;
   const listeners: Listener[] = [];
   const release = async (): Promise<void> => {
     await publisher.drain();
-    await beside?.close();
+    await extraEndpoints?.close();
     freshness.close();
     receiverMetrics.close();
     await rejections.close();
     await Promise.all([offload.close(), keyring.close(), uses.close(), producer.close()]);
   };
   try {
-    beside = await openBeside({
+    extraEndpoints = await openExtraEndpoints({
       ...{ documents, keyring, producer, limits, freshness, inFlight, sourceOf, metrics, clock, log },
     });
-    opened.push(beside);
+    opened.push(extraEndpoints);
     for (const { listen } of opened)
-      if (listen !== undefined) listeners.push(await listen(takenBy(opened, 'OTLP_HTTP_ADDRESS')));
+      if (listen !== undefined) listeners.push(await listen(handlerFor(opened, 'OTLP_HTTP_ADDRESS')));
   } catch (error) {
     for (const listener of listeners) listener.destroy();
     await release();
@@ -140,7 +140,7 @@ export const start = async (
 
   return {
     name: 'receivers',
-    handler: takenBy(opened, 'HTTP_ADDRESS'),
+    handler: handlerFor(opened, 'HTTP_ADDRESS'),
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
     async ready() {
       if (inFlight.draining) throw new UnavailableError('the receivers are stopping');

@@ -6,7 +6,7 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 
 /** Asks the shared counters for tokens. A lease ends `validMs` after it was granted. */
-export type Grant = (wanted: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
+export type Grant = (amount: number) => Promise<{ granted: number; retryAfterMs: number; validMs: number }>;
 
 export class TokenLease {
   readonly #grant: Grant;
@@ -16,8 +16,8 @@ export class TokenLease {
   #validUntil = 0;
   #deniedUntil = 0;
   #lease = 1;
-  #asking: Promise<void> | undefined;
-  #wanted = 0;
+  #pendingRequest: Promise<void> | undefined;
+  #waitingTokens = 0;
   usedAt = 0;
 
   constructor(grant: Grant, clock: Clock, largestLease: number) {
@@ -27,7 +27,7 @@ export class TokenLease {
   }
 
   /** Takes `amount` tokens or none. Answers at once while the lease lasts. */
-  take(amount = 1): boolean | Promise<boolean> {
+  acquire(amount = 1): boolean | Promise<boolean> {
     const now = this.#clock.now();
     this.usedAt = now;
     if (this.#spend(amount, now)) return true;
@@ -49,32 +49,32 @@ export class TokenLease {
 
   async #refill(amount: number): Promise<boolean> {
     for (;;) {
-      this.#wanted += amount;
-      this.#asking ??= this.#ask();
-      await this.#asking;
+      this.#waitingTokens += amount;
+      this.#pendingRequest ??= this.#requestTokens();
+      await this.#pendingRequest;
       const now = this.#clock.now();
       if (this.#spend(amount, now)) return true;
       if (now < this.#deniedUntil) return false;
     }
   }
 
-  async #ask(): Promise<void> {
+  async #requestTokens(): Promise<void> {
     // One call asks for all requests that wait at the end of this turn of the loop.
     await Promise.resolve();
     const now = this.#clock.now();
     // A lease that was used up before it ended was too small, one that ended unspent too large.
     this.#lease = now < this.#validUntil ? Math.min(this.#lease * 2, this.#largestLease) : 1;
-    const wanted = this.#wanted + this.#lease - 1;
-    this.#wanted = 0;
+    const amount = this.#waitingTokens + this.#lease - 1;
+    this.#waitingTokens = 0;
     try {
-      const { granted, retryAfterMs, validMs } = await this.#grant(wanted);
+      const { granted, retryAfterMs, validMs } = await this.#grant(amount);
       const then = this.#clock.now();
       if (then >= this.#validUntil) this.#tokens = 0;
       this.#tokens += granted;
       this.#validUntil = then + validMs;
-      if (granted < wanted) this.#deniedUntil = then + Math.max(1, retryAfterMs);
+      if (granted < amount) this.#deniedUntil = then + Math.max(1, retryAfterMs);
     } finally {
-      this.#asking = undefined;
+      this.#pendingRequest = undefined;
     }
   }
 }

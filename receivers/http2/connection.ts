@@ -193,7 +193,7 @@ export class Connection implements StreamOwner, FrameSink {
     if (this.#receiveWindow < 0) throw flowControlError('more bytes than the connection’s window');
     this.#giveBack();
     const stream = this.#streams.get(id);
-    if (!this.#takes(id, stream)) return;
+    if (!this.#acceptsData(id, stream)) return;
     this.#receiving = stream;
     stream.receiveWindow -= counted;
     stream.expected -= length;
@@ -201,7 +201,7 @@ export class Connection implements StreamOwner, FrameSink {
     else if (stream.expected < 0) stream.reset(errorCode.protocolError);
   }
 
-  #takes(id: number, stream: Stream | undefined): stream is Stream {
+  #acceptsData(id: number, stream: Stream | undefined): stream is Stream {
     this.#receiving = undefined;
     if (stream === undefined) {
       this.#streams.mustHaveBeen(id, 'DATA');
@@ -332,8 +332,8 @@ export class Connection implements StreamOwner, FrameSink {
     }
   }
 
-  #goAway(code: number, why: string): void {
-    const text = Buffer.from(why);
+  #goAway(code: number, reason: string): void {
+    const text = Buffer.from(reason);
     const payload = Buffer.alloc(8 + text.length);
     payload.writeUInt32BE(this.#streams.last, 0);
     payload.writeUInt32BE(code, 4);

@@ -31,7 +31,7 @@ const isSizeUpdate = (first: number): boolean => first >= 0x20 && first < 0x40;
 const sizeOf = ({ name, value }: Field): number => name.length + value.length + entryOverhead;
 
 /** Blocks up to this are kept to be known again: a client that repeats itself sends the same bytes. */
-const longestKept = 1024;
+const maxCachedBlockBytes = 1024;
 
 export interface Decoded {
   readonly headers: Headers;
@@ -89,7 +89,7 @@ export class HpackDecoder {
     const tooLarge = bytes > this.#maxListBytes;
     const { headers, badField } = request;
     const decoded: Decoded = { headers, tooLarge, malformed: request.fault(), badField };
-    if (!this.#changed && block.length <= longestKept) this.#last = { block: Buffer.from(block), decoded };
+    if (!this.#changed && block.length <= maxCachedBlockBytes) this.#last = { block: Buffer.from(block), decoded };
     return decoded;
   }
 
@@ -121,9 +121,9 @@ export class HpackDecoder {
   /** Section 5.1. */
   #integer(prefixBits: number): number {
     const block = this.#block;
-    const most = (1 << prefixBits) - 1;
-    let value = (block[this.#at++] as number) & most;
-    if (value < most) return value;
+    const prefixMax = (1 << prefixBits) - 1;
+    let value = (block[this.#at++] as number) & prefixMax;
+    if (value < prefixMax) return value;
     for (let shift = 0; ; shift += 7) {
       const byte = block[this.#at++];
       if (byte === undefined) throw compressionError('a header block ends within a number');
@@ -182,10 +182,10 @@ for (const [index, { name, value }] of staticTable.entries()) {
 }
 
 const appendInteger = (into: number[], first: number, prefixBits: number, value: number): void => {
-  const most = (1 << prefixBits) - 1;
-  if (value < most) return void into.push(first | value);
-  into.push(first | most);
-  let rest = value - most;
+  const prefixMax = (1 << prefixBits) - 1;
+  if (value < prefixMax) return void into.push(first | value);
+  into.push(first | prefixMax);
+  let rest = value - prefixMax;
   for (; rest >= 0x80; rest >>>= 7) into.push((rest & 0x7f) | 0x80);
   into.push(rest);
 };

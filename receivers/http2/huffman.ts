@@ -62,8 +62,8 @@ let room = Buffer.allocUnsafeSlow(4096);
 
 /** The text (bytes as Latin-1) of `bytes`. Throws on the end-of-string symbol within and on padding that is not its beginning. */
 export const huffmanDecoded = (bytes: Uint8Array, from: number, to: number): string => {
-  const most = Math.ceil(((to - from) * 8) / 5);
-  if (room.length < most) room = Buffer.allocUnsafeSlow(most);
+  const maxLength = Math.ceil(((to - from) * 8) / 5);
+  if (room.length < maxLength) room = Buffer.allocUnsafeSlow(maxLength);
   let length = 0;
   let node = 0;
   /** Bits since the last symbol, and whether all of them were 1. */

@@ -7,7 +7,7 @@ const roomBytes = 512;
 /** Above it, DATA waits for the socket. */
 const fullBytes = 64 * 1024;
 /** A peer that asks and asks, and does not read what it is answered, is left. */
-const mostWaitingBytes = 1024 * 1024;
+const maxWaitingBytes = 1024 * 1024;
 
 export class Output {
   readonly #socket: Socket;
@@ -27,7 +27,7 @@ export class Output {
   constructor(socket: Socket, drained: () => void) {
     this.#socket = socket;
     this.#drained = drained;
-    socket.on('drain', () => this.#tell());
+    socket.on('drain', () => this.#notifyDrained());
   }
 
   /** Whether the peer should read first. */
@@ -37,7 +37,7 @@ export class Output {
     return true;
   }
 
-  #tell(): void {
+  #notifyDrained(): void {
     if (!this.#isAwaited || this.#socket.writableNeedDrain) return;
     this.#isAwaited = false;
     this.#drained();
@@ -45,7 +45,7 @@ export class Output {
 
   /** Bytes are copied. */
   frame(type: number, flags: number, stream: number, payload: Uint8Array): void {
-    const at = this.#take(frameHeaderBytes + payload.length);
+    const at = this.#reserve(frameHeaderBytes + payload.length);
     const room = this.#room as Buffer;
     writeFrameHeader(room, at, payload.length, type, flags, stream);
     room.set(payload, at + frameHeaderBytes);
@@ -53,7 +53,7 @@ export class Output {
 
   /** A frame whose payload is one number of 32 bits. */
   number(type: number, stream: number, value: number): void {
-    const at = this.#take(frameHeaderBytes + 4);
+    const at = this.#reserve(frameHeaderBytes + 4);
     const room = this.#room as Buffer;
     writeFrameHeader(room, at, 4, type, 0, stream);
     room.writeUInt32BE(value, at + frameHeaderBytes);
@@ -62,23 +62,23 @@ export class Output {
   /** HEADERS, with CONTINUATION where the block is longer than a frame. */
   headers(stream: number, block: Uint8Array, end: boolean) {
     const endStream = end ? flag.endStream : 0;
-    const most = this.maxFrameBytes;
-    if (block.length <= most) return this.frame(frameType.headers, endStream | flag.endHeaders, stream, block);
-    this.frame(frameType.headers, endStream, stream, block.subarray(0, most));
-    for (let at = most; at < block.length; at += most) {
-      const last = at + most >= block.length;
-      const part = block.subarray(at, at + most);
+    const maxBytes = this.maxFrameBytes;
+    if (block.length <= maxBytes) return this.frame(frameType.headers, endStream | flag.endHeaders, stream, block);
+    this.frame(frameType.headers, endStream, stream, block.subarray(0, maxBytes));
+    for (let at = maxBytes; at < block.length; at += maxBytes) {
+      const last = at + maxBytes >= block.length;
+      const part = block.subarray(at, at + maxBytes);
       this.frame(frameType.continuation, last ? flag.endHeaders : 0, stream, part);
     }
   }
 
   /** Puts `bytes` into the next write, outside of any frame. */
   raw(bytes: Uint8Array): void {
-    const at = this.#take(bytes.length);
+    const at = this.#reserve(bytes.length);
     (this.#room as Buffer).set(bytes, at);
   }
 
-  #take(bytes: number): number {
+  #reserve(bytes: number): number {
     if (this.#room === undefined || this.#used + bytes > this.#room.length) {
       if (this.#room !== undefined) {
         this.#full.push(this.#room.subarray(0, this.#used));
@@ -113,7 +113,7 @@ export class Output {
     }
     if (socket.destroyed || !socket.writable) return;
     socket.write(full.length === 0 ? last : Buffer.concat(full));
-    if (socket.writableLength > mostWaitingBytes) socket.destroy();
-    else this.#tell();
+    if (socket.writableLength > maxWaitingBytes) socket.destroy();
+    else this.#notifyDrained();
   }
 }

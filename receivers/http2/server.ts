@@ -32,13 +32,13 @@ export const createHttp2Server = (
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.on('connection', (socket: Socket) => {
     const connection = new Connection(socket, accept, all);
-    const gone = new Promise<void>((resolve) => {
+    const whenClosed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         connections.delete(connection);
         resolve();
       });
     });
-    connections.set(connection, gone);
+    connections.set(connection, whenClosed);
   });
   sweepUntilClosed(server, sweepMs, connections);
   return {

@@ -3,7 +3,7 @@ import { ConnectionError, errorCode, protocolError } from './errors.ts';
 import type { Stream } from './stream.ts';
 
 /** Numbers of streams that were reset here, so far back: frames of theirs may still be under way. */
-const resetsKept = 512;
+const maxRememberedResets = 512;
 
 export class Streams {
   readonly #open = new Map<number, Stream>();
@@ -35,7 +35,8 @@ export class Streams {
   /** It was reset here. */
   noteReset(id: number): void {
     this.#reset.add(id);
-    if (this.#reset.size > resetsKept) for (const oldest of this.#reset) return void this.#reset.delete(oldest);
+    if (this.#reset.size > maxRememberedResets)
+      for (const oldest of this.#reset) return void this.#reset.delete(oldest);
   }
 
   /** For frames of streams that are not open: of those that were reset here they are let pass. */

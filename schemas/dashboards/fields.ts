@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Link } from './links.ts';
 
-const text = (most: number) => z.string().max(most);
+const text = (maxLength: number) => z.string().max(maxLength);
 
 /** A name of the palette, a hex value, or `rgb(…)`. The page knows the names; an unknown one is the default colour. */
 export const Colour = z

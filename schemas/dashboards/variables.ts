@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const allValues = '$__all';
 
 /** How many values one variable has at most, and how many of them may be chosen. */
-export const mostValues = 1_000;
+export const maxValues = 1_000;
 
 const text = z.string().max(4096);
 
@@ -36,12 +36,12 @@ const chosen = {
   allowsOther: z.boolean().default(true).describe('Whether a value may be chosen that is not in the list'),
   selected: z
     .array(text)
-    .max(mostValues)
+    .max(maxValues)
     .default([])
     .describe(`What is chosen where nothing else is: values, or ${allValues}; empty for the first value`),
 };
 
-const asked = {
+const queryFields = {
   ...chosen,
   pattern: z
     .string()
@@ -60,7 +60,7 @@ const asked = {
   refresh: z.enum(['opened', 'range']).default('range').describe('Whether a new range asks for the values again'),
   fixed: z
     .strictObject({
-      options: z.array(Option).min(1).max(mostValues),
+      options: z.array(Option).min(1).max(maxValues),
       place: z.enum(['before', 'after', 'sorted']).default('before'),
     })
     .optional()
@@ -81,7 +81,7 @@ const filterOperators = ['=', '!=', '=~', '!~', '<', '>'] as const;
 const Filter = z.strictObject({
   label: labelName,
   operator: z.enum(filterOperators),
-  values: z.array(text).min(1).max(mostValues),
+  values: z.array(text).min(1).max(maxValues),
 });
 export type Filter = z.output<typeof Filter>;
 
@@ -93,14 +93,14 @@ const duration = z
 
 /** Anything that a query, a title or another variable can name. */
 export const Variable = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('label-values'), ...shared, label: labelName, match, ...asked }),
-  z.strictObject({ kind: z.literal('label-names'), ...shared, match, ...asked }),
+  z.strictObject({ kind: z.literal('label-values'), ...shared, label: labelName, match, ...queryFields }),
+  z.strictObject({ kind: z.literal('label-names'), ...shared, match, ...queryFields }),
   z.strictObject({
     kind: z.literal('metric-names'),
     ...shared,
     names: z.string().max(1024).optional().describe('RE2: only metrics whose name it matches anywhere'),
     match,
-    ...asked,
+    ...queryFields,
   }),
   z.strictObject({
     kind: z.literal('field-values'),
@@ -108,7 +108,7 @@ export const Variable = z.discriminatedUnion('kind', [
     signal: z.enum(['logs', 'traces']),
     field: z.string().min(1).max(512).describe('A field or attribute, named as in the search language'),
     search: z.string().max(4096).optional().describe('Only of records that match; it may use other variables'),
-    ...asked,
+    ...queryFields,
   }),
   z.strictObject({
     kind: z.literal('promql'),
@@ -118,12 +118,12 @@ export const Variable = z.discriminatedUnion('kind', [
       .min(1)
       .max(16_384)
       .describe('At the end of the range. Each of its series is a text: name{label="value"} value milliseconds'),
-    ...asked,
+    ...queryFields,
   }),
   z.strictObject({
     kind: z.literal('list'),
     ...shared,
-    options: z.array(Option).max(mostValues),
+    options: z.array(Option).max(maxValues),
     ...chosen,
   }),
   z.strictObject({
@@ -151,5 +151,5 @@ export const Variable = z.discriminatedUnion('kind', [
 export type Variable = z.output<typeof Variable>;
 
 /** What is chosen, by variable: a value, several, or filters such as `job=node` of a variable of filters. */
-export const ChosenValues = z.record(VariableName, z.union([text, z.array(text).max(mostValues)]));
+export const ChosenValues = z.record(VariableName, z.union([text, z.array(text).max(maxValues)]));
 export type ChosenValues = z.output<typeof ChosenValues>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Reducer } from './transformations.ts';
 
-const text = (most: number) => z.string().max(most);
+const text = (maxLength: number) => z.string().max(maxLength);
 
 const legend = z
   .strictObject({
@@ -32,7 +32,7 @@ const reduce = z
   .prefault({});
 const orientation = z.enum(['auto', 'horizontal', 'vertical']).default('auto');
 const stacking = z.enum(['none', 'normal', 'percent']).default('none');
-const share = (usual: number) => z.number().min(0).max(1).default(usual);
+const share = (defaultValue: number) => z.number().min(0).max(1).default(defaultValue);
 const valueShown = z.enum(['auto', 'always', 'never']).default('auto');
 const size = z.number().min(1).max(1000).nullable().default(null).describe('Pixels; null: as it fits');
 const sizes = { titleSize: size, valueSize: size };

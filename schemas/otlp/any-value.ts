@@ -2,7 +2,7 @@
 import { doubleOf, integerText, malformed, maxDepth, type WireCursor } from '../protobuf/cursor.ts';
 
 /** Character codes of the type letters. */
-export const letters = {
+export const typeCodes = {
   string: 0x73,
   integer: 0x69,
   double: 0x64,
@@ -54,22 +54,22 @@ const isAlternative = (tag: number): boolean =>
 const isCompound = (tag: number): boolean => tag === tags.array || tag === tags.map || tag === tags.bytes;
 
 /** The type letter of the value that lies from the reader's position to `end`. */
-export const letterOf = (reader: WireCursor, end: number): number => {
+export const typeCodeOf = (reader: WireCursor, end: number): number => {
   switch (lastAlternative(reader, end)) {
     case tags.string:
-      return letters.string;
+      return typeCodes.string;
     case tags.integer:
-      return letters.integer;
+      return typeCodes.integer;
     case tags.double:
-      return letters.double;
+      return typeCodes.double;
     case tags.boolean:
-      return letters.boolean;
+      return typeCodes.boolean;
     case tags.bytes:
-      return letters.bytes;
+      return typeCodes.bytes;
     case 0:
-      return letters.empty;
+      return typeCodes.empty;
     default:
-      return letters.json;
+      return typeCodes.json;
   }
 };
 

@@ -3,8 +3,8 @@ import { PermanentError } from '../errors.ts';
 import { JsonReader } from './json-reader.ts';
 
 /** Longest path and longest name that are given in full. */
-const longestPath = 300;
-const longestName = 64;
+const maxPathLength = 300;
+const maxNameLength = 64;
 
 type Step = string | number;
 
@@ -56,8 +56,8 @@ const stepsTo = (text: Buffer, position: number): Step[] => {
 /** Steps from the root to the value in which `position` lies: `resourceLogs[0].scopeLogs[2]`. The text up to there is valid. */
 export const pathAt = (text: Buffer, position: number): string => {
   const path = stepsTo(text, position)
-    .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${step.slice(0, longestName)}`))
+    .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${step.slice(0, maxNameLength)}`))
     .join('')
     .replace(/^\./, '');
-  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
 };

@@ -16,7 +16,7 @@ const exactDigits = 15;
 const integerText = /^-?(?:0|[1-9][0-9]*)$/;
 const numberText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** More characters than any 64-bit number needs; longer ones are not worth converting. */
-const longestNumber = 64;
+const maxNumberLength = 64;
 
 const zero = 0x30;
 
@@ -42,7 +42,7 @@ const integerToken = (reader: JsonReader): number | string => {
   else throw reader.fault('expected an integer', at);
   const short = shortDigits(reader.text, reader.start, reader.end);
   if (short >= 0) return short;
-  if (reader.end - reader.start > longestNumber) throw reader.fault('expected an integer', at);
+  if (reader.end - reader.start > maxNumberLength) throw reader.fault('expected an integer', at);
   const text = reader.text.toString('latin1', reader.start, reader.end);
   if (integerText.test(text)) return text;
   // 1e3 and 2.0 are integers for protobuf's JSON mapping too.
@@ -186,8 +186,8 @@ const bytes: ScalarCopy = (reader, writer) => {
 
 const hexDigit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+  const lowercase = byte | 0x20;
+  return lowercase >= 0x61 && lowercase <= 0x66 ? lowercase - 0x57 : -1;
 };
 
 const id =

@@ -43,7 +43,7 @@ export interface Batch {
   readonly last: number;
   readonly records: readonly BusRecord[];
   /** Keeps the memory of the values as it is until what it answers is called, also beyond the batch; a bus may know no way to. */
-  keep?(): () => void;
+  retain?(): () => void;
 }
 
 /** Publishing. Producers are idempotent: one `publish` puts each message on the bus once, retries of the driver included. */

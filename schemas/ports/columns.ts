@@ -68,7 +68,7 @@ export interface TenantColumns {
    */
   native(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Uint8Array>;
   /**
-   * Up to when records of the table have been received that are stored, milliseconds since the epoch, as `tellLanded` told it: never newer
+   * Up to when records of the table have been received that are stored, milliseconds since the epoch, as `recordWatermark` told it: never newer
    * than what a query that follows can read, and a second or two older at times. Undefined where nothing was told, as after a start.
    */
   landedUpTo(table: string): Promise<number | undefined>;
@@ -97,7 +97,7 @@ export interface Columns extends ServerColumns {
    * Tells that records of tenants that were received at these times (milliseconds since the epoch) are stored in a table, after they are,
    * in blocks of a place. Where it cannot be kept, what is told next tells it: landing does not wait for it.
    */
-  tellLanded(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
+  recordWatermark(table: string, newest: ReadonlyMap<string, number>, place?: number): void;
   of(tenantId: string): TenantColumns;
   /** The platform's own reads (migrations, landed offsets, retention): no fence, so never with a tenant's input. */
   query<Row>(sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<Row[]>;

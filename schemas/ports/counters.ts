@@ -11,10 +11,10 @@ export interface Counters {
    * Takes up to `wanted` tokens. `granted` may be less, down to 0; then `retryAfterMs` says when at least one will be there.
    * Callers on hot paths take several at once and spend them locally.
    */
-  take(
+  consume(
     key: string,
     bucket: Bucket,
-    wanted: number,
+    amount: number,
   ): Promise<{ readonly granted: number; readonly retryAfterMs: number }>;
   /**
    * Adds to a counter that begins anew every `windowMs` (aligned to the epoch) and never passes `limit`. Answers what was granted,

@@ -3,7 +3,7 @@ import { PermanentError } from '../errors.ts';
 import { WireReader } from '../protobuf/reader.ts';
 
 /** Gaps between spans become zeros when a histogram is stored, and must not fill the memory. */
-const mostBuckets = 65_536;
+const maxBuckets = 65_536;
 /** The schema of explicit bounds. All others are resolutions. */
 const customBounds = -53;
 const coarsest = -9;
@@ -39,7 +39,7 @@ class Side {
       if (at > 0 && offset < 0) return { fault: `a ${this.name} span begins before the last one ends`, buckets, reach };
       buckets += length;
       reach += (at > 0 ? offset : 0) + length;
-      if (reach > mostBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, reach };
+      if (reach > maxBuckets) return { fault: `the ${this.name} spans reach too far`, buckets, reach };
     }
     return { buckets, reach };
   }
@@ -163,7 +163,7 @@ export class NativeHistograms {
   }
 
   #push(into: number[], value: number): void {
-    if (into.length > 2 * mostBuckets) throw badHistogram('there are too many buckets', this.#reader.position);
+    if (into.length > 2 * maxBuckets) throw badHistogram('there are too many buckets', this.#reader.position);
     into.push(value);
   }
 

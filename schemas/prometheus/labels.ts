@@ -2,7 +2,7 @@
 import { PermanentError } from '../errors.ts';
 
 /** Far above real use; bounds the cost of the search for duplicates. */
-const mostLabels = 10_000;
+const maxLabels = 10_000;
 
 const metricName = Buffer.from('__name__');
 
@@ -40,8 +40,8 @@ export class LabelNames {
   /** Adds a name that lies from `start` to `end`; `at` is the position that an error names. */
   add(start: number, end: number, at: number): void {
     if (start === end) throw new PermanentError('bad-labels', 'a label has no name', { position: at });
-    if (this.#length === mostLabels * 2) {
-      throw new PermanentError('bad-labels', `a series has more than ${mostLabels} labels`, { position: at });
+    if (this.#length === maxLabels * 2) {
+      throw new PermanentError('bad-labels', `a series has more than ${maxLabels} labels`, { position: at });
     }
     if (this.#length === this.#ranges.length) {
       const larger = new Int32Array(this.#length * 2);

@@ -1,6 +1,6 @@
 /** Attributes as they lie on the wire: found by key, decoded when they are asked for. */
 import { isRun } from '../is-run.ts';
-import { letterOf, letters, tags, textOf, textOfValue } from '../otlp/any-value.ts';
+import { tags, textOf, textOfValue, typeCodeOf, typeCodes } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 
 /** Types of values, by the letters of `attribute_types` in the tables. */
@@ -13,14 +13,14 @@ export interface Attribute {
   readonly type: AttributeType;
 }
 
-const mostKeys = 4_096;
+const maxKeys = 4_096;
 const encodedKeys = new Map<string, Uint8Array>();
 
 /** UTF-8 of a key. The same keys are asked of every record. */
 const encodedKey = (key: string): Uint8Array => {
   const known = encodedKeys.get(key);
   if (known !== undefined) return known;
-  if (encodedKeys.size >= mostKeys) encodedKeys.clear();
+  if (encodedKeys.size >= maxKeys) encodedKeys.clear();
   const encoded = Buffer.from(key, 'utf8');
   encodedKeys.set(key, encoded);
   return encoded;
@@ -37,7 +37,7 @@ let next = 0;
 const key: Found = { start: 0, end: 0 };
 
 /** Whether a KeyValue lies there as senders write it: the key, the value, nothing else, lengths of one byte each. */
-export const isUsual = (bytes: Uint8Array, at: number, end: number): boolean => {
+export const isCommonForm = (bytes: Uint8Array, at: number, end: number): boolean => {
   const size = bytes[at + 1] as number;
   const value = at + size + 4;
   return (
@@ -52,7 +52,7 @@ export const isUsual = (bytes: Uint8Array, at: number, end: number): boolean => 
 /** Reads a KeyValue into `key` and `found`. As in sinks, the last key counts, and the first value. */
 const split = (cursor: WireCursor, end: number): void => {
   const { bytes, at } = cursor;
-  if (isUsual(bytes, at, end)) {
+  if (isCommonForm(bytes, at, end)) {
     key.start = at + 2;
     key.end = key.start + (bytes[at + 1] as number);
     found.start = key.end + 2;
@@ -84,7 +84,7 @@ const split = (cursor: WireCursor, end: number): void => {
 
 /** Leaves `found` at the value of the first KeyValue of that key, in the fields of that tag between two positions. */
 const find = (cursor: WireCursor, tag: number, from: number, to: number, name: string): boolean => {
-  const wanted = encodedKey(name);
+  const encodedName = encodedKey(name);
   const { bytes } = cursor;
   cursor.at = from;
   while (cursor.at < to) {
@@ -99,15 +99,15 @@ const find = (cursor: WireCursor, tag: number, from: number, to: number, name: s
     const size = bytes[at + 1] as number;
     const value = at + size + 4;
     // Then another key is stepped over at once.
-    if (isUsual(bytes, at, end)) {
-      if (size === wanted.length && isRun(bytes, at + 2, wanted)) {
+    if (isCommonForm(bytes, at, end)) {
+      if (size === encodedName.length && isRun(bytes, at + 2, encodedName)) {
         found.start = value;
         found.end = end;
         return true;
       }
     } else {
       split(cursor, end);
-      if (key.end - key.start === wanted.length && isRun(bytes, key.start, wanted)) return true;
+      if (key.end - key.start === encodedName.length && isRun(bytes, key.start, encodedName)) return true;
     }
     cursor.at = end;
   }
@@ -123,7 +123,7 @@ const foundText = (cursor: WireCursor): string => {
 const foundType = (cursor: WireCursor): AttributeType => {
   if (found.start < 0) return 'n';
   cursor.at = found.start;
-  return String.fromCharCode(letterOf(cursor, found.end)) as AttributeType;
+  return String.fromCharCode(typeCodeOf(cursor, found.end)) as AttributeType;
 };
 
 /** Text of the first attribute of that key, in the fields `tag` between two positions; undefined without one. */
@@ -159,12 +159,12 @@ export const attributeType = (
 
 /** Names of a few hundred attributes, by some of their bytes: senders send the same ones again and again. */
 const names: ({ readonly bytes: Uint8Array; readonly text: string } | undefined)[] = Array.from({ length: 1_024 });
-const mostNameBytes = 64;
+const maxNameBytes = 64;
 
 /** The name that lies between two positions. */
 const nameAt = (bytes: Uint8Array, start: number, end: number): string => {
   const length = end - start;
-  if (length === 0 || length > mostNameBytes) return textOf(bytes, start, end);
+  if (length === 0 || length > maxNameBytes) return textOf(bytes, start, end);
   const middle = bytes[start + (length >> 1)] as number;
   const slot = (length * 37 + (bytes[start] as number) * 7 + middle * 101 + (bytes[end - 1] as number) * 11) & 1_023;
   const known = names[slot];
@@ -227,7 +227,7 @@ export const attributesAmong = (
     const start = at + 2;
     const end = start + (bytes[at + 1] as number);
     let name: string | undefined;
-    if (bytes[at] === tag && end - start < 128 && isUsual(bytes, start, end)) {
+    if (bytes[at] === tag && end - start < 128 && isCommonForm(bytes, start, end)) {
       name = names.at(bytes, start + 2, start + 2 + (bytes[start + 1] as number));
       at = end;
     } else {
@@ -259,8 +259,11 @@ export interface Glance {
   scalar(cursor: WireCursor, end: number): boolean;
 }
 
-const isScalar = (letter: number): boolean =>
-  letter === letters.integer || letter === letters.double || letter === letters.boolean || letter === letters.empty;
+const isScalar = (typeCode: number): boolean =>
+  typeCode === typeCodes.integer ||
+  typeCode === typeCodes.double ||
+  typeCode === typeCodes.boolean ||
+  typeCode === typeCodes.empty;
 
 /** Where the text of an AnyValue begins that is a text and nothing else; -1 where it is another. */
 export const plainTextAt = (cursor: WireCursor, start: number, end: number): number => {
@@ -282,7 +285,7 @@ export const glanceAtValue = (
     return text >= 0 && glance.text(cursor.bytes, text, end);
   }
   cursor.at = start;
-  if (!isScalar(letterOf(cursor, end))) return false;
+  if (!isScalar(typeCodeOf(cursor, end))) return false;
   cursor.at = start;
   return glance.scalar(cursor, end);
 };

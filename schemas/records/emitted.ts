@@ -24,27 +24,27 @@ export const emittedPosition = (headers: Readonly<Record<string, string>>): Emit
 };
 
 /** Emitters that are remembered. A task that emits has one for ever, so more are tasks that are gone. */
-const mostEmitters = 10_000;
+const maxEmitters = 10_000;
 
 const isAbove = (one: EmittedPosition, other: EmittedPosition): boolean =>
   one.offset > other.offset || (one.offset === other.offset && one.part > other.part);
 
 /** The highest position of each emitter that a consumer has taken in a partition. Iterates over them. */
-export class TakenPositions implements Iterable<EmittedPosition> {
+export class ConsumedPositions implements Iterable<EmittedPosition> {
   readonly #highest = new Map<string, EmittedPosition>();
 
-  constructor(taken: Iterable<EmittedPosition> = []) {
-    for (const position of taken) this.take(position);
+  constructor(positions: Iterable<EmittedPosition> = []) {
+    for (const position of positions) this.accept(position);
   }
 
   /** Takes a position, or answers false when it was taken before. */
-  take(position: EmittedPosition): boolean {
+  accept(position: EmittedPosition): boolean {
     const highest = this.#highest.get(position.emitter);
     if (highest !== undefined && !isAbove(position, highest)) return false;
     // The one that emitted nothing for longest makes way.
     this.#highest.delete(position.emitter);
     this.#highest.set(position.emitter, position);
-    if (this.#highest.size > mostEmitters) this.#highest.delete(this.#highest.keys().next().value ?? '');
+    if (this.#highest.size > maxEmitters) this.#highest.delete(this.#highest.keys().next().value ?? '');
     return true;
   }
 

@@ -1,5 +1,5 @@
 import type { ByteTexts } from '../byte-texts.ts';
-import { letterOf, textOfValue } from '../otlp/any-value.ts';
+import { textOfValue, typeCodeOf } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 import { type AttributeType, type Glance, glanceAtAttribute, glanceAtValue, plainTextAt } from './attributes.ts';
 import { LogRows, logRow, logRowWidth } from './log-row.ts';
@@ -8,7 +8,7 @@ import { receivedNs, TracedRecord, timeMsOf, timeNsOf } from './record.ts';
 import { severityOf } from './severity.ts';
 
 /** A message of more records has them looked through again for each that reads it: 8 million fit into one. */
-const mostRows = 4_096;
+const maxRows = 4_096;
 const noRows = new LogRows(new Uint8Array(0));
 
 /** Reads a time into `low` and `high` of the cursor; false where there is none, which zero says as well. */
@@ -41,7 +41,7 @@ export class LogRecord extends TracedRecord {
   constructor(origin: Origin, count: number, resource?: Resource, scope?: Scope) {
     super(origin, resource, scope);
     let rows = 1;
-    while (rows < count && rows < mostRows) rows *= 2;
+    while (rows < count && rows < maxRows) rows *= 2;
     this.#rows = new Int32Array(rows * logRowWidth);
     this.#mask = rows - 1;
   }
@@ -102,16 +102,16 @@ export class LogRecord extends TracedRecord {
   }
 
   /** Shows the bytes of a body that is text, without decoding them, and says what `look` says; false where it is none. */
-  lookAtBody(look: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
+  inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
     const cursor = this.located();
     const start = plainTextAt(cursor, this.#bodyStart, this.#bodyEnd);
-    return start >= 0 && look(cursor.bytes, start, this.#bodyEnd);
+    return start >= 0 && inspect(cursor.bytes, start, this.#bodyEnd);
   }
 
   get bodyType(): AttributeType {
     const cursor = this.located();
     cursor.at = this.#bodyStart;
-    return String.fromCharCode(letterOf(cursor, this.#bodyEnd)) as AttributeType;
+    return String.fromCharCode(typeCodeOf(cursor, this.#bodyEnd)) as AttributeType;
   }
 
   /** Shows its attributes and then its body to a glance, without decoding them; false where it did not go on to the end. */

@@ -3,8 +3,8 @@
  * found.
  */
 import { idStart, WireCursor } from '../protobuf/cursor.ts';
-import { isUsual } from './attributes.ts';
-import { LogChecks } from './sound.ts';
+import { isCommonForm } from './attributes.ts';
+import { LogChecks } from './validate.ts';
 
 /** What stands where in a row; `filled` is whose it is. A time or an id that the record lacks is -1, a text an empty run. */
 export const logRow = {
@@ -14,7 +14,7 @@ export const logRow = {
 export const logRowWidth = 16;
 
 /** Whether an AnyValue lies there as senders write it: nothing, a short text, a number or a boolean. The text is not looked at. */
-const isUsualValue = (bytes: Uint8Array, start: number, end: number): boolean => {
+const isCommonValue = (bytes: Uint8Array, start: number, end: number): boolean => {
   const size = end - start - 2;
   if (size < 0) return size === -2;
   const tag = bytes[start];
@@ -26,8 +26,8 @@ const isUsualValue = (bytes: Uint8Array, start: number, end: number): boolean =>
 };
 
 /** The same of a KeyValue: a short key, such a value and nothing else. */
-const isUsualPair = (bytes: Uint8Array, start: number, end: number): boolean =>
-  isUsual(bytes, start, end) && isUsualValue(bytes, start + (bytes[start + 1] as number) + 4, end);
+const isCommonPair = (bytes: Uint8Array, start: number, end: number): boolean =>
+  isCommonForm(bytes, start, end) && isCommonValue(bytes, start + (bytes[start + 1] as number) + 4, end);
 
 /** Whether a text of 128 bytes or more lies there as an AnyValue, and nothing else. */
 const isLongText = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -52,7 +52,7 @@ export class LogRows {
   }
 
   fill(rows: Int32Array, row: number, start: number, end: number): void {
-    if (this.#fillUsual(rows, row, start, end)) return;
+    if (this.#fillCommon(rows, row, start, end)) return;
     this.#checks.record(start, end);
     fillAny(rows, row, new WireCursor(this.bytes, start), end);
   }
@@ -68,7 +68,7 @@ export class LogRows {
    * that are taken apart are garbage, 290 bytes a record.
    */
   // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the innermost loop of opening, where each further call shows in the cost of a record
-  #fillUsual(rows: Int32Array, row: number, start: number, end: number): boolean {
+  #fillCommon(rows: Int32Array, row: number, start: number, end: number): boolean {
     const { bytes } = this;
     let time = -1;
     let observed = -1;
@@ -101,11 +101,11 @@ export class LogRows {
         // Behind the last byte there is no number.
         if (!(to <= end)) return false;
         if (tag === 0x32) {
-          if (!isUsualPair(bytes, from, to)) this.#checks.pair(from, to);
+          if (!isCommonPair(bytes, from, to)) this.#checks.pair(from, to);
           if (attributesEnd === 0) attributesStart = at;
           attributesEnd = to;
         } else if (tag === 0x2a) {
-          if (!(isUsualValue(bytes, from, to) || isLongText(bytes, from, to))) this.#checks.value(from, to);
+          if (!(isCommonValue(bytes, from, to) || isLongText(bytes, from, to))) this.#checks.value(from, to);
           bodyStart = from;
           bodyEnd = to;
         } else if (tag === 0x1a) {

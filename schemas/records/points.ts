@@ -248,12 +248,12 @@ export class DataPoint extends RecordView {
   }
 
   /** Gives `read` each field of those tags and its end; length-delimited ones are left at that end. */
-  #each(wanted: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
+  #each(tags: readonly number[], read: (cursor: WireCursor, end: number) => void): void {
     const cursor = this.located();
     cursor.at = this.#from;
     while (cursor.at < this.#to) {
       const tag = cursor.varint();
-      if (!wanted.includes(tag)) {
+      if (!tags.includes(tag)) {
         cursor.skip(tag, this.#to);
         continue;
       }

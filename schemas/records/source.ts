@@ -6,10 +6,10 @@ import type { BusRecord } from '../ports/bus.ts';
 import { WireCursor } from '../protobuf/cursor.ts';
 import { decodeHeaders, maxMessageDecompressedBytes } from '../telemetry-message.ts';
 import type { Topic } from '../topic.ts';
-import type { Opened } from './opened.ts';
+import type { Opened } from './decoded-request.ts';
 import type { Origin } from './origin.ts';
 import type { Group, RecordView } from './record.ts';
-import type { Wanted, Wants } from './wants.ts';
+import type { CompiledFilter, RecordFilter } from './record-filter.ts';
 
 /** Where a message was read. */
 export interface Partition {
@@ -28,7 +28,7 @@ export interface Source<Item> {
   /** The time that an item is about, epoch milliseconds. Where it is absent, the time is when the bus took the message. */
   timeOf?(item: Item): number;
   /** Takes up what a consumer wants of the items; absent where consumers look at all. */
-  want?(wants: Wants): Wanted<Item>;
+  compileFilter?(filter: RecordFilter): CompiledFilter<Item>;
   /** When an item was received, epoch milliseconds; also when the bus took the message where it is absent. */
   receivedAtOf?(item: Item): number;
 }
@@ -92,8 +92,8 @@ interface Stretch {
 }
 
 /** Where records of the message lie that is being opened: begin and end of each. What was opened has a copy. */
-const usualPlaces = 16_384;
-let places = new Int32Array(usualPlaces);
+const initialPlaces = 16_384;
+let places = new Int32Array(initialPlaces);
 let placed = 0;
 
 const place = (start: number, end: number): void => {
@@ -120,7 +120,7 @@ class OpenedRecords<View extends RecordView> implements Opened<View> {
     placed = 0;
     for (const member of members) for (const group of groupsOf(member.body)) this.#find(member, group);
     this.#places = places.slice(0, placed);
-    if (places.length > usualPlaces) places = new Int32Array(usualPlaces);
+    if (places.length > initialPlaces) places = new Int32Array(initialPlaces);
     this.count = placed / 2;
     const [first] = members;
     this.#view = first === undefined ? undefined : view(first.origin, this.count);

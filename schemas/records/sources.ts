@@ -3,12 +3,12 @@ import { topics } from '../topics.ts';
 import { pointGroups, recordGroups } from './groups.ts';
 import { LogRecord } from './log-record.ts';
 import { DataPoint } from './points.ts';
-import { checkAroundLogs, checkRequest } from './sound.ts';
+import { RecordFilters } from './record-filter.ts';
 import { type Source, telemetrySource } from './source.ts';
 import { Span } from './span.ts';
-import { WantedRecords } from './wants.ts';
+import { checkAroundLogs, checkRequest } from './validate.ts';
 
-const wantedLogs = new WantedRecords();
+const logFilters = new RecordFilters();
 
 /** Log records as senders sent them. */
 export const logRecords: Source<LogRecord> = {
@@ -18,7 +18,7 @@ export const logRecords: Source<LogRecord> = {
     groupsOf: recordGroups,
     view: (origin, count) => new LogRecord(origin, count),
   }),
-  want: (wants) => wantedLogs.add(wants),
+  compileFilter: (filter) => logFilters.add(filter),
 };
 
 /** Spans, each as it came: a trace's may lie in several messages and partitions. */

@@ -142,14 +142,14 @@ export class Span extends TracedRecord {
     return this.#isTimed && !isBefore;
   }
 
-  #list<Item>(wanted: number, read: (cursor: WireCursor, end: number) => Item): Item[] {
+  #list<Item>(listTag: number, read: (cursor: WireCursor, end: number) => Item): Item[] {
     const cursor = this.located();
     const items: Item[] = [];
     if (this.#parts < 0) return items;
     cursor.at = this.#parts;
     while (cursor.at < this.#end) {
       const tag = cursor.varint();
-      if (tag !== wanted) {
+      if (tag !== listTag) {
         cursor.skip(tag, this.#end);
         continue;
       }
@@ -251,7 +251,7 @@ const readText = (cursor: WireCursor, limit: number): string => {
 };
 
 /** Undefined for one of another name than is wanted. */
-const eventOf = (cursor: WireCursor, end: number, wanted?: string): SpanEvent | undefined => {
+const eventOf = (cursor: WireCursor, end: number, requestedName?: string): SpanEvent | undefined => {
   const start = cursor.at;
   let timeNs = 0n;
   let name = '';
@@ -265,7 +265,7 @@ const eventOf = (cursor: WireCursor, end: number, wanted?: string): SpanEvent | 
     else if (tag === 0x20) droppedAttributes = cursor.varint();
     else cursor.skip(tag, end);
   }
-  if (wanted !== undefined && name !== wanted) return undefined;
+  if (requestedName !== undefined && name !== requestedName) return undefined;
   return { timeNs, name, attributes: attributeList(cursor, 0x1a, start, end), droppedAttributes };
 };
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { compiled } from '../compiled.ts';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
-import type { Opened } from './opened.ts';
+import type { Opened } from './decoded-request.ts';
 import type { Source } from './source.ts';
 
 /** A topic of JSON values. */

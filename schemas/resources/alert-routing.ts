@@ -24,11 +24,11 @@ export const routingDurationMs = (text: string): number | undefined => {
   if (match === null) return undefined;
   return unitsMs.reduce((sum, unitMs, index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
 };
-const longestMs = 366 * 86_400_000;
+const maxDurationMs = 366 * 86_400_000;
 const Duration = z
   .string()
   .max(32)
-  .refine((text) => (routingDurationMs(text) ?? Number.POSITIVE_INFINITY) <= longestMs, {
+  .refine((text) => (routingDurationMs(text) ?? Number.POSITIVE_INFINITY) <= maxDurationMs, {
     error: 'must be a duration of at most a year, such as 30s, 5m or 1h30m',
   });
 
@@ -90,8 +90,8 @@ const boundsOf = (text: string, read: (part: string) => number | undefined): Bou
 const whole = (part: string): number | undefined => (/^-?\d{1,4}$/.test(part) ? Number(part) : undefined);
 const indexIn = (names: readonly string[], part: string): number | undefined =>
   names.includes(part) ? names.indexOf(part) : undefined;
-const within = (bounds: Bounds | undefined, least: number, most: number): Bounds | undefined =>
-  bounds !== undefined && bounds[0] >= least && bounds[1] <= most && bounds[0] <= bounds[1] ? bounds : undefined;
+const within = (bounds: Bounds | undefined, min: number, max: number): Bounds | undefined =>
+  bounds !== undefined && bounds[0] >= min && bounds[1] <= max && bounds[0] <= bounds[1] ? bounds : undefined;
 
 /** Readers of the ranges of a time interval: `undefined` for a text that is none. */
 export const timeRanges = {
@@ -115,8 +115,8 @@ export const timeRanges = {
     const [first, last] = bounds;
     if (first < 0 && last > 0) return undefined;
     // In the shortest month a negative day is this one.
-    const least = (day: number): number => (day < 0 ? 28 + day : day);
-    return least(first) > least(last) ? undefined : bounds;
+    const firstPossibleDay = (day: number): number => (day < 0 ? 28 + day : day);
+    return firstPossibleDay(first) > firstPossibleDay(last) ? undefined : bounds;
   },
   months(text: string): Bounds | undefined {
     const month = (part: string): number | undefined => {
@@ -202,7 +202,7 @@ export const alertRoutings = defineCollection<AlertRouting>({ name: 'alert-routi
 export const alertRoutingId = 'alert-routing';
 
 /** What holds for an organization that has written none: everything goes to a receiver without channels. */
-export const usualRouting: AlertRouting = AlertRouting.parse({
+export const defaultRouting: AlertRouting = AlertRouting.parse({
   route: { receiver: 'default', groupBy: ['alertname'] },
   receivers: [{ name: 'default' }],
 });

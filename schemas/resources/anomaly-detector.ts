@@ -18,4 +18,4 @@ export const anomalyDetectors = defineCollection<StoredDetector>({
 });
 
 /** Of an organization. */
-export const mostDetectors = 200;
+export const maxDetectors = 200;

@@ -30,4 +30,4 @@ export const anomalyFeedback = defineCollection<AnomalyFeedback>({
 export const feedbackId = (detectorId: string, series: string): string => `${detectorId}.${series}`;
 
 /** Of a series: the oldest make room. */
-export const mostMarks = 200;
+export const maxMarks = 200;

@@ -23,7 +23,7 @@ export interface PageOpening {
 }
 
 /** What projects were told of an incident last. */
-export interface IncidentTold {
+export interface IncidentNotification {
   /** When it opened, or was reopened last. */
   readonly since: string;
   readonly what: 'opened' | 'resolved';
@@ -37,7 +37,7 @@ interface StoredEscalation {
   /** Those that are not closed yet. Absent where an earlier version wrote it last. */
   readonly openings?: readonly PageOpening[];
   /** Absent where an earlier version wrote it last. */
-  readonly told?: IncidentTold | undefined;
+  readonly notified?: IncidentNotification | undefined;
 }
 export const escalations = defineCollection<StoredEscalation>({ name: 'escalations' });
 
@@ -48,7 +48,7 @@ export interface PageReceiver {
 }
 
 /** One thing that escalation did, for the timeline: a page that was queued, or why a step paged nobody. */
-export interface EscalationDeed {
+export interface EscalationAction {
   readonly incidentId: string;
   readonly at: string;
   readonly kind: 'page' | 'step-skipped' | 'owners-paged' | 'acknowledgement-timed-out' | 'nobody-reached';
@@ -59,7 +59,7 @@ export interface EscalationDeed {
   /** Of a page; its id is that of the delivery. `contact` is what the person calls the contact that is told. */
   readonly to: (PageReceiver & { readonly name: string; readonly contact?: string }) | null;
 }
-export const escalationDeeds = defineCollection<EscalationDeed>({
+export const escalationActions = defineCollection<EscalationAction>({
   name: 'escalation-deeds',
   indexes: [['incidentId'], ['at']],
 });

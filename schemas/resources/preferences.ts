@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 
 /** There are some six hundred, each of which takes half a millisecond to look up; letters may be large or small. */
-const mostKnown = 5000;
+const maxKnown = 5000;
 const known = new Set<string>();
 
 const isTimeZone = (name: string): boolean => {
   if (known.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxKnown) known.clear();
     known.add(name);
     return true;
   } catch {

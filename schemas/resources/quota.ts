@@ -65,8 +65,8 @@ export const rejectThresholds = (limits: Pick<Plan['limits'], 'bytesPerDay'>, qu
       const own = quota[window][scope].rejectBytes;
       const plan = window === 'day' && scope === 'total' ? limits.bytesPerDay : null;
       const isPlan = plan !== null && (own === null || plan <= own);
-      const least = isPlan ? plan : own;
-      if (least !== null) found.push({ window, scope, bytes: least, isPlan });
+      const limit = isPlan ? plan : own;
+      if (limit !== null) found.push({ window, scope, bytes: limit, isPlan });
     }
   }
   return found;

@@ -16,7 +16,7 @@ export const resourceHistory = defineCollection<ResourceVersion>({
 });
 
 /** How many versions of a resource are kept. */
-export const keptVersions = 50;
+export const maxVersions = 50;
 
 /** Document id of a version. */
 export const versionId = (type: string, id: string, version: number): string => `${type}/${id}/${version}`;

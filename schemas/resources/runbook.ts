@@ -26,13 +26,13 @@ export interface RunbookText {
 export const runbookTexts = defineCollection<RunbookText>({ name: 'runbook-texts' });
 
 /** How an organization's documents stand, under one id: another revision for each change, so that an index in memory knows that it is old. */
-export interface RunbookShelf {
+export interface RunbookIndexRevision {
   readonly revision: string;
   /** Of all documents. */
   readonly passages: number;
 }
-export const runbookShelves = defineCollection<RunbookShelf>({ name: 'runbook-shelves' });
-export const runbookShelfId = 'runbooks';
+export const runbookShelves = defineCollection<RunbookIndexRevision>({ name: 'runbook-shelves' });
+export const runbookIndexRevisionId = 'runbooks';
 
 /** Vectors of some passages that an endpoint of embeddings gave at once, so that they are asked for once and not after each start. */
 export interface PassageVectors {

@@ -15,4 +15,4 @@ export const syntheticChecks = defineCollection<StoredCheck>({
 });
 
 /** Of an organization. */
-export const mostChecks = 1000;
+export const maxChecks = 1000;

@@ -22,7 +22,7 @@ export const syntheticLocations = defineCollection<SyntheticLocation>({
 });
 
 /** Of an organization. */
-export const mostLocations = 50;
+export const maxLocations = 50;
 
 /** What tokens of locations begin with. What follows is sealed: it says whose location it is, so that nobody has to look for it. */
 export const probeTokenPrefix = 'oiq_probe_';

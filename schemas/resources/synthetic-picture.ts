@@ -19,4 +19,4 @@ export const syntheticPictures = defineCollection<SyntheticPicture>({
 });
 
 /** Of an organization: with these, half a gigabyte. */
-export const mostPictures = 2000;
+export const maxPictures = 2000;

@@ -13,4 +13,4 @@ export interface SyntheticVariable {
 export const syntheticVariables = defineCollection<SyntheticVariable>({ name: 'synthetic-variables' });
 
 /** Of an organization. */
-export const mostVariables = 500;
+export const maxVariables = 500;

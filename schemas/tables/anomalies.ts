@@ -1,4 +1,4 @@
-import { anomaliesKeptDays, scoresKeptDays } from '../anomalies.ts';
+import { anomaliesRetentionDays, scoresRetentionDays } from '../anomalies.ts';
 import { defineTable } from './table.ts';
 
 const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
@@ -8,7 +8,7 @@ const bound = 'Nullable(Float64) CODEC(ZSTD(1))';
 export const anomalyScoresTable = defineTable({
   name: 'anomaly_scores',
   summary: 'Scores of the series that detectors watch',
-  retention: { days: scoresKeptDays },
+  retention: { days: scoresRetentionDays },
   ageColumn: 'time',
   engine: 'ReplacingMergeTree',
   columns: {
@@ -31,7 +31,7 @@ export const anomalyScoresTable = defineTable({
 export const anomaliesTable = defineTable({
   name: 'anomalies',
   summary: 'Anomalies that detectors found',
-  retention: { days: anomaliesKeptDays },
+  retention: { days: anomaliesRetentionDays },
   ageColumn: 'time',
   engine: 'ReplacingMergeTree(revision)',
   columns: {
@@ -69,10 +69,10 @@ export const anomaliesTable = defineTable({
 });
 
 /** How far each detector is. Read with FINAL. */
-export const anomalyLooksTable = defineTable({
+export const anomalyEvaluationsTable = defineTable({
   name: 'anomaly_looks',
   summary: 'How far detectors are',
-  retention: { days: anomaliesKeptDays },
+  retention: { days: anomaliesRetentionDays },
   identity: 'detector_id',
   engine: 'ReplacingMergeTree(revision)',
   columns: {

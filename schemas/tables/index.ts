@@ -1,6 +1,6 @@
 /** Every table and view there is. A new one is a declaration and a line here. */
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
-import { anomaliesTable, anomalyLooksTable, anomalyScoresTable } from './anomalies.ts';
+import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from './anomalies.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
 import { detectionTelemetryTable } from './detection-telemetry.ts';
 import { serviceEdgesTable } from './edges.ts';
@@ -29,7 +29,7 @@ import { logActivityView, resourceActivityTable, spanActivityView } from './reso
 import { resourcesTable } from './resources.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { signalsTable } from './signals.ts';
-import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloLooksTable, sloSlicesTable } from './slos.ts';
+import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloMeasurementsTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
 import { spansTable } from './spans.ts';
 import {
@@ -79,7 +79,7 @@ export const allTables: readonly Table[] = [
   packageChangesTable,
   notificationDeliveriesTable,
   sloSlicesTable,
-  sloLooksTable,
+  sloMeasurementsTable,
   sloDayChangesTable,
   sloDaysTable,
   syntheticRunsTable,
@@ -88,7 +88,7 @@ export const allTables: readonly Table[] = [
   syntheticVerdictsTable,
   anomalyScoresTable,
   anomaliesTable,
-  anomalyLooksTable,
+  anomalyEvaluationsTable,
   placementsTable,
   schemaMigrationsTable,
 ];

@@ -1,7 +1,7 @@
 import { defineTable } from './table.ts';
 
 /**
- * Up to when records have been received that are stored, by tenant and table. Sinks tell it a second apart at most (`Columns.tellLanded`), so
+ * Up to when records have been received that are stored, by tenant and table. Sinks tell it a second apart at most (`Columns.recordWatermark`), so
  * that it grows with time and not with what lands; where engine and sinks are one process it is told in memory, and this stays empty.
  */
 export const landingsTable = defineTable({

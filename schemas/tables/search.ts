@@ -57,7 +57,7 @@ export const madeByMerges: readonly string[] = ['body_words', 'attribute_pairs']
 export const madeByInserts: readonly string[] = ['fresh_words'] satisfies (keyof typeof bodyIndex)[];
 
 /** In lower case as the engine's `lower` is: letters of ASCII. */
-export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+export const lowered = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** As the engine splits texts: letters and digits of ASCII, and every other character. */
 const wordsOf = (text: string): readonly string[] => [
@@ -66,7 +66,7 @@ const wordsOf = (text: string): readonly string[] => [
 const listOf = (words: readonly string[]): string => `[${words.map(quote).join(', ')}]`;
 
 /** One word at a time is looked for several times faster than all at once; each takes a pass of its own over what the others leave. */
-const mostAtATime = 4;
+const maxWordsAtATime = 4;
 
 /** True for bodies with every word of the text, in any order and case. A text without a word matches nothing. */
 export const bodyHasAllWords = (text: string): string => {
@@ -74,8 +74,8 @@ export const bodyHasAllWords = (text: string): string => {
   if (words.length === 0) return 'false';
   const conditions = [
     `indexHint(hasAll(tokens(${bodyText}), ${listOf(words)}))`,
-    ...words.slice(0, mostAtATime).map((word) => `hasToken(${bodyText}, ${quote(word)})`),
-    ...(words.length > mostAtATime ? [`hasAllTokens(${bodyText}, ${listOf(words.slice(mostAtATime))})`] : []),
+    ...words.slice(0, maxWordsAtATime).map((word) => `hasToken(${bodyText}, ${quote(word)})`),
+    ...(words.length > maxWordsAtATime ? [`hasAllTokens(${bodyText}, ${listOf(words.slice(maxWordsAtATime))})`] : []),
   ];
   return `(${conditions.join(' AND ')})`;
 };
@@ -88,13 +88,13 @@ export const bodyHasAnyWord = (text: string): string => {
 };
 
 /** Escapes by which JSON may write a letter of ASCII. */
-const escapedLetter = "position(body, '\\\\u00') > 0";
+const escapedCharacter = "position(body, '\\\\u00') > 0";
 
 /** True for bodies with each of these runs of ASCII letters anywhere in them, also where JSON may have escaped them. */
-export const jsonBodyHasAll = (letters: readonly string[]): string =>
-  letters.length === 0
+export const jsonBodyHasAll = (characters: readonly string[]): string =>
+  characters.length === 0
     ? 'true'
-    : `(${letters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedLetter})`;
+    : `(${characters.map((each) => `position(body, ${quote(each)}) > 0`).join(' AND ')} OR ${escapedCharacter})`;
 
 /** How the words of a search are looked for in the records of a table. */
 export interface SearchedText {

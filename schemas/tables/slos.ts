@@ -1,11 +1,11 @@
-import { slicesKeptDays } from '../slo-slices.ts';
+import { slicesRetentionDays } from '../slo-slices.ts';
 import { defineTable, type MaterializedView } from './table.ts';
 
 /** A slice of an objective that had events. A later look replaces it: read with FINAL, of one objective some hours at a time. */
 export const sloSlicesTable = defineTable({
   name: 'slo_slices',
   summary: 'Good and total of the slices of service level objectives',
-  retention: { days: slicesKeptDays },
+  retention: { days: slicesRetentionDays },
   ageColumn: 'begin',
   engine: 'ReplacingMergeTree(look_ms)',
   columns: {
@@ -24,10 +24,10 @@ export const sloSlicesTable = defineTable({
 });
 
 /** How far each objective is measured. Read with FINAL. */
-export const sloLooksTable = defineTable({
+export const sloMeasurementsTable = defineTable({
   name: 'slo_looks',
   summary: 'How far service level objectives are measured',
-  retention: { days: slicesKeptDays },
+  retention: { days: slicesRetentionDays },
   identity: 'slo_id',
   engine: 'ReplacingMergeTree(look_ms)',
   columns: {
@@ -49,7 +49,7 @@ export const sloLooksTable = defineTable({
 export const sloDayChangesTable = defineTable({
   name: 'slo_day_changes',
   summary: 'How often slices of a day were written',
-  retention: { days: slicesKeptDays },
+  retention: { days: slicesRetentionDays },
   ageColumn: 'day',
   engine: 'AggregatingMergeTree',
   columns: {
@@ -70,14 +70,14 @@ export const sloDayChangesView: MaterializedView = {
   select: `SELECT tenant_id, slo_id, series, toDate(begin) AS day, count() AS changes, now('UTC') AS changed_at
 FROM slo_slices GROUP BY tenant_id, slo_id, series, day`,
   // More changes than there were cost one more summing up.
-  takesIn: ['tenant_id', 'slo_id', 'series', 'day', 'changes', 'changed_at'],
+  backfillColumns: ['tenant_id', 'slo_id', 'series', 'day', 'changes', 'changed_at'],
 };
 
 /** Sums of the slices of a day, at a number of changes. Read with FINAL, and only where the changes are the same (`queries/slos/tallies.ts`). */
 export const sloDaysTable = defineTable({
   name: 'slo_days',
   summary: 'Sums of the slices of a day',
-  retention: { days: slicesKeptDays },
+  retention: { days: slicesRetentionDays },
   ageColumn: 'day',
   engine: 'ReplacingMergeTree(summed_at)',
   columns: {

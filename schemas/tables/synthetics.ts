@@ -1,4 +1,4 @@
-import { runsKeptDays, statesKeptDays } from '../synthetic-runs.ts';
+import { runsRetentionDays, statesRetentionDays } from '../synthetic-runs.ts';
 import { defineTable } from './table.ts';
 
 const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
@@ -7,7 +7,7 @@ const time = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))";
 export const syntheticRunsTable = defineTable({
   name: 'synthetic_runs',
   summary: 'Runs of synthetic checks',
-  retention: { days: runsKeptDays },
+  retention: { days: runsRetentionDays },
   ageColumn: 'due',
   engine: 'ReplacingMergeTree(earliness)',
   columns: {
@@ -39,7 +39,7 @@ export const syntheticRunsTable = defineTable({
 export const syntheticLatestTable = defineTable({
   name: 'synthetic_latest',
   summary: 'Latest results of synthetic checks',
-  retention: { days: statesKeptDays },
+  retention: { days: statesRetentionDays },
   identity: 'check_id',
   engine: 'ReplacingMergeTree(due_ms)',
   columns: {
@@ -59,7 +59,7 @@ export const syntheticLatestTable = defineTable({
 export const syntheticStatesTable = defineTable({
   name: 'synthetic_states',
   summary: 'States of synthetic checks and their locations',
-  retention: { days: statesKeptDays },
+  retention: { days: statesRetentionDays },
   ageColumn: 'at',
   engine: 'ReplacingMergeTree',
   columns: {
@@ -77,7 +77,7 @@ export const syntheticStatesTable = defineTable({
 export const syntheticVerdictsTable = defineTable({
   name: 'synthetic_verdicts',
   summary: 'Judgements of synthetic checks',
-  retention: { days: runsKeptDays },
+  retention: { days: runsRetentionDays },
   ageColumn: 'judged',
   engine: 'ReplacingMergeTree',
   columns: {

@@ -42,7 +42,7 @@ export interface MaterializedView {
   readonly to: string;
   readonly select: string;
   /** Columns of the select, where what is in `from` already is taken in when the view is made: rows that land meanwhile may be twice. */
-  readonly takesIn?: readonly string[];
+  readonly backfillColumns?: readonly string[];
 }
 
 /** Declares a table. Throws when rows could never be found too old. */

@@ -1,6 +1,6 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { type EmittedPosition, emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, type EmittedPosition, emittedPosition } from '../../schemas/records/emitted.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import type { Table } from '../../schemas/tables/table.ts';
 import { instant } from './landed.ts';
@@ -16,8 +16,8 @@ const positionOf = ({ headers }: BusRecord): EmittedPosition | undefined => {
 };
 
 /** What was taken of a partition up to an offset. */
-interface Taken {
-  readonly positions: TakenPositions;
+interface ConsumedRange {
+  readonly positions: ConsumedPositions;
   readonly last: number;
 }
 
@@ -29,7 +29,7 @@ interface Taken {
 export class Duplicates {
   readonly #table: Table;
   readonly #columns: Columns;
-  readonly #taken = new Map<string, Taken>();
+  readonly #consumed = new Map<string, ConsumedRange>();
 
   constructor(table: Table, columns: Columns) {
     this.#table = table;
@@ -43,20 +43,20 @@ export class Duplicates {
     records: readonly BusRecord[],
   ): Promise<readonly BusRecord[]> {
     const key = `${batch.topic}:${batch.partition}`;
-    const known = this.#taken.get(key);
+    const known = this.#consumed.get(key);
     // A range that comes again begins below, and between others that went to another member there is a gap.
     let positions = known?.last === batch.first - 1 ? known.positions : undefined;
     if (positions === undefined && records.some(({ headers }) => headers['position'] !== undefined)) {
-      const keptFromMs = (records[0]?.timestampMs ?? 0) - topic.retentionHours * 3_600_000;
-      const landed = await this.#landedBefore(batch, batch.partition + partitionOffset, keptFromMs);
-      positions = new TakenPositions(landed);
+      const retainedFromMs = (records[0]?.timestampMs ?? 0) - topic.retentionHours * 3_600_000;
+      const landed = await this.#landedBefore(batch, batch.partition + partitionOffset, retainedFromMs);
+      positions = new ConsumedPositions(landed);
     }
     if (positions === undefined) return records;
-    this.#taken.set(key, { positions, last: batch.last });
-    const taken = positions;
+    this.#consumed.set(key, { positions, last: batch.last });
+    const consumed = positions;
     return records.filter((record) => {
       const position = positionOf(record);
-      return position === undefined || taken.take(position);
+      return position === undefined || consumed.accept(position);
     });
   }
 

@@ -102,17 +102,17 @@ const targetOf = ({ table, row, extremes }: Landed): Target => {
         origin.ordinal = 0;
         for (const value of values)
           for (const each of rowsIn(row(value))) {
-            rows.pushBeside(each, origin);
+            rows.pushWithShared(each, origin);
             origin.ordinal++;
           }
       },
       finish() {},
     };
-  const kept = new Extremes(extremes);
+  const extremesReader = new Extremes(extremes);
   const push = (value: unknown): void => {
-    for (const each of rowsIn(row(value))) rows.pushBeside(each, {});
+    for (const each of rowsIn(row(value))) rows.pushWithShared(each, {});
   };
-  return { rows, scan: (values) => kept.message(values, push), finish: () => kept.finish(push) };
+  return { rows, scan: (values) => extremesReader.message(values, push), finish: () => extremesReader.finish(push) };
 };
 
 const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => {

@@ -69,9 +69,9 @@ GROUP BY offset${byRange ? ', last_offset' : ''}`,
     { maxResultRows: 1_000_000, maxExecutionSeconds: 120, place },
   );
   if (!byRange) return new Map(rows.map(({ begin, count }) => [Number(begin), Number(count)]));
-  const isTold = (offset: number): boolean =>
+  const hasLanded = (offset: number): boolean =>
     rows.some(({ begin, upto }) => Number(begin) <= offset && offset <= Number(upto));
-  return new Map(records.filter(({ offset }) => isTold(offset)).map(({ offset }) => [offset, 1]));
+  return new Map(records.filter(({ offset }) => hasLanded(offset)).map(({ offset }) => [offset, 1]));
 };
 
 /**

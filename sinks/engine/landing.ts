@@ -57,17 +57,17 @@ export class Landing {
   async #range(records: Range, bounds: Pick<Batch, 'first' | 'last'>, done: ReadonlySet<string>): Promise<void> {
     const { sink, topic, partition, pool } = this.#options;
     const scanned = await pool.scan(sink, topic, partition, records);
-    const taken = new Set(done);
+    const landedTables = new Set(done);
     let refusal: PermanentError | undefined;
     let landed = false;
     try {
-      refusal = await this.#insertAll(scanned, records, bounds, taken);
+      refusal = await this.#insertAll(scanned, records, bounds, landedTables);
       landed = refusal === undefined;
     } finally {
       scanned.settle(landed);
     }
     if (refusal !== undefined) {
-      await this.#divide(records, taken, refusal);
+      await this.#divide(records, landedTables, refusal);
       return;
     }
     for (const { index, reason, message } of scanned.rejected) {
@@ -81,16 +81,16 @@ export class Landing {
     { blocks, rejected }: Scanned,
     records: Range,
     bounds: Pick<Batch, 'first' | 'last'>,
-    taken: Set<string>,
+    landedTables: Set<string>,
   ): Promise<PermanentError | undefined> {
     // The dead letter of one that is rejected counts it, under its offset.
     const isRejected = new Set(rejected.map(({ index }) => index));
     const good = isRejected.size === 0 ? records : records.filter((_, index) => !isRejected.has(index));
     for (const block of blocks) {
-      if (taken.has(block.table)) continue;
+      if (landedTables.has(block.table)) continue;
       const refusal = await this.#insertMissing(block, good, bounds);
       if (refusal !== undefined) return refusal;
-      if (!isMerging(block.declared)) taken.add(block.table);
+      if (!isMerging(block.declared)) landedTables.add(block.table);
     }
     return undefined;
   }
@@ -149,14 +149,15 @@ export class Landing {
   }
 
   /** Finds the message at fault by halves. Tokens name what each half holds. */
-  async #divide(records: Range, taken: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
+  async #divide(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
     if (records.length === 1) {
       this.#poison.push({ record: records[0], reason: refusal.reason, message: refusal.message });
       return;
     }
     const middle = records.length >> 1;
     for (const half of [records.slice(0, middle), records.slice(middle)]) {
-      if (isRange(half)) await this.#range(half, { first: half[0].offset, last: half.at(-1)?.offset ?? 0 }, taken);
+      if (isRange(half))
+        await this.#range(half, { first: half[0].offset, last: half.at(-1)?.offset ?? 0 }, landedTables);
     }
   }
 }

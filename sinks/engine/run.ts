@@ -96,7 +96,7 @@ const landBatch = async (
   const poison = await landing.land(records);
   if (sink.tells !== undefined && newest !== undefined) {
     const landed = poison.length === 0 ? newest : newestReceived(withoutPoison(records, poison));
-    columns.tellLanded(sink.tells.name, landed, batch.partition);
+    columns.recordWatermark(sink.tells.name, landed, batch.partition);
   }
   fuse.check(records.length, poison.length);
   for (const { reason } of poison) metrics.add('oiq_dead_letters_total', 1, { origin: group, reason });

@@ -14,7 +14,7 @@ export interface Scanned {
 }
 
 /** Scanning keeps a core busy at half a million records a second; more threads than that only wait. */
-const mostThreads = 4;
+const maxThreads = 4;
 
 /** What a thread makes besides columns is gone with its message: the process' own nursery would only lie there. */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
@@ -29,7 +29,7 @@ export class ScanPool {
 
   /** `definitions` is the module whose `sinks` the threads load. */
   constructor(
-    size = Math.max(1, Math.min(mostThreads, availableParallelism() - 1)),
+    size = Math.max(1, Math.min(maxThreads, availableParallelism() - 1)),
     definitions = new URL('../index.ts', import.meta.url),
   ) {
     const module = new URL('./scan-worker.ts', import.meta.url);
@@ -42,7 +42,7 @@ export class ScanPool {
     const thread = this.#pool.threadOf(topic, partition);
     const { records, copies } = packedRecords(batch, this.#memory, true);
     const request = (id: number): ScanRequest => ({ kind: 'scan', id, sink, partition, records });
-    const reply = await thread.ask(request, movable(copies)).finally(() => {
+    const reply = await thread.request(request, movable(copies)).finally(() => {
       for (const piece of copies) this.#memory.give(piece);
     });
     if (reply.failure !== undefined) throw new Error(`the scanner of sink ${sink} failed: ${reply.failure}`);
@@ -57,5 +57,5 @@ export class ScanPool {
 const settle = (thread: PoolThread<ScanReply>, sink: string, { id, blocks }: ScanReply, landed: boolean): void => {
   const memory = blocks.map(({ bytes }) => bytes.buffer);
   const message: ScanSettled = { kind: 'settled', id, sink, landed, memory };
-  thread.tell(message, movable(memory));
+  thread.post(message, movable(memory));
 };

@@ -25,7 +25,7 @@ const load = async (name: string): Promise<Scanner> => {
   return sink.scanner();
 };
 
-const allocate = (bytes: number): Uint8Array => new Uint8Array(memory.take(bytes));
+const allocate = (bytes: number): Uint8Array => new Uint8Array(memory.allocate(bytes));
 
 const scanned = async (request: ScanRequest): Promise<ScanReply> => {
   const { id, sink, partition } = request;

@@ -12,7 +12,7 @@ export interface Sink {
   readonly unprocessable: 'dead-letter' | 'drop';
   /** Where the positions of messages of derived topics land (`landed` in `schemas/tables/parts.ts`); without it, such messages land as often as they lie on the bus. */
   readonly positions?: Table;
-  /** Of telemetry: the table of which it is told up to when records have been received (`Columns.tellLanded`), once a range has landed. */
+  /** Of telemetry: the table of which it is told up to when records have been received (`Columns.recordWatermark`), once a range has landed. */
   readonly tells?: Table;
   /** Makes what turns its messages into rows. Called in the scan threads, which load no scanner but those they use. */
   scanner(): Promise<Scanner>;

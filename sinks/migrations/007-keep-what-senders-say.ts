@@ -19,7 +19,7 @@ const changes: readonly string[] = [
   'ALTER TABLE samples ADD COLUMN IF NOT EXISTS integer Int64 AFTER value',
 ];
 
-export const keepWhatSendersSay: Migration = {
+export const storeSenderMetadata: Migration = {
   id: 7,
   name: 'keep what senders say',
   async up(columns) {

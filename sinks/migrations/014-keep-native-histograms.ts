@@ -9,7 +9,7 @@ const added: readonly (readonly [column: string, before: string])[] = [
   ['negative_spans Array(Int32)', 'positive_spans'],
 ];
 
-export const keepNativeHistograms: Migration = {
+export const storeNativeHistograms: Migration = {
   id: 14,
   name: 'keep native histograms',
   async up(columns) {

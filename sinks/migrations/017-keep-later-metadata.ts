@@ -5,10 +5,10 @@
 import type { Migration } from './migration.ts';
 
 const word = 'LowCardinality(String)';
-const said = 'tenant_id, project_id, metric, source, kind, monotonic, unit, description';
-const fromSeries = `SELECT ${said}, max(series.last_seen) AS last_seen
+const declaredColumns = 'tenant_id, project_id, metric, source, kind, monotonic, unit, description';
+const fromSeries = `SELECT ${declaredColumns}, max(series.last_seen) AS last_seen
 FROM series WHERE kind != 'unknown' OR description != ''
-GROUP BY ${said}`;
+GROUP BY ${declaredColumns}`;
 
 const changes: readonly string[] = [
   `ALTER TABLE series MODIFY COLUMN kind SimpleAggregateFunction(min, ${word}), MODIFY COLUMN temporality SimpleAggregateFunction(max, UInt8),
@@ -31,10 +31,10 @@ const changes: readonly string[] = [
   SETTINGS non_replicated_deduplication_window = 10000`,
   `CREATE MATERIALIZED VIEW IF NOT EXISTS metric_metadata_view TO metric_metadata AS ${fromSeries}`,
   // Repeatable: the last time is a maximum.
-  `INSERT INTO metric_metadata (${said}, last_seen) ${fromSeries}`,
+  `INSERT INTO metric_metadata (${declaredColumns}, last_seen) ${fromSeries}`,
 ];
 
-export const keepLaterMetadata: Migration = {
+export const storeLaterMetadata: Migration = {
   id: 17,
   name: 'keep later metadata',
   async up(columns) {

@@ -94,15 +94,15 @@ export const migrateDeclared = async (
   }
   const isDeclared = (name: string): boolean => tables.some((table) => table.name === name);
   for (const view of views.filter(({ from, to }) => isDeclared(from) && isDeclared(to))) {
-    const { to, select, takesIn = [] } = view;
-    const takeIn = async (): Promise<void> => {
-      if (takesIn.length > 0 && !shapes.has(view.name))
-        await columns.execute(`INSERT INTO ${to} (${takesIn.join(', ')}) ${select}`);
+    const { to, select, backfillColumns = [] } = view;
+    const backfill = async (): Promise<void> => {
+      if (backfillColumns.length > 0 && !shapes.has(view.name))
+        await columns.execute(`INSERT INTO ${to} (${backfillColumns.join(', ')}) ${select}`);
     };
     // Before and after, so that nothing is missed that lands while the view is made.
-    await takeIn();
+    await backfill();
     await columns.execute(createView(view));
-    await takeIn();
+    await backfill();
   }
 };
 

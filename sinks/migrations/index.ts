@@ -10,17 +10,17 @@ import { createViews } from './003-create-views.ts';
 import { createUsage } from './004-create-usage.ts';
 import { createEvidenceHeads } from './005-create-evidence-heads.ts';
 import { cheaperMerges } from './006-cheaper-merges.ts';
-import { keepWhatSendersSay } from './007-keep-what-senders-say.ts';
+import { storeSenderMetadata } from './007-keep-what-senders-say.ts';
 import { cheaperInserts } from './008-cheaper-inserts.ts';
 import { indexResources } from './009-index-resources.ts';
 import { countByResource } from './010-count-by-resource.ts';
 import { indexFreshRows } from './011-index-fresh-rows.ts';
 import { findTracesSooner } from './012-find-traces-sooner.ts';
 import { fewerWrongGranules } from './013-fewer-wrong-granules.ts';
-import { keepNativeHistograms } from './014-keep-native-histograms.ts';
+import { storeNativeHistograms } from './014-keep-native-histograms.ts';
 import { cheaperFreshWords } from './015-cheaper-fresh-words.ts';
 import { countErrorsByText } from './016-count-errors-by-text.ts';
-import { keepLaterMetadata } from './017-keep-later-metadata.ts';
+import { storeLaterMetadata } from './017-keep-later-metadata.ts';
 import { finerSlices } from './018-finer-slices.ts';
 import { quickerSlices } from './019-quicker-slices.ts';
 import { cheaperErrors } from './020-cheaper-errors.ts';
@@ -34,17 +34,17 @@ export const migrations: readonly Migration[] = [
   createUsage,
   createEvidenceHeads,
   cheaperMerges,
-  keepWhatSendersSay,
+  storeSenderMetadata,
   cheaperInserts,
   indexResources,
   countByResource,
   indexFreshRows,
   findTracesSooner,
   fewerWrongGranules,
-  keepNativeHistograms,
+  storeNativeHistograms,
   cheaperFreshWords,
   countErrorsByText,
-  keepLaterMetadata,
+  storeLaterMetadata,
   finerSlices,
   quickerSlices,
   cheaperErrors,

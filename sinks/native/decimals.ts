@@ -17,7 +17,7 @@ const writeDigits = (target: Uint8Array, start: number, value: number, digits: n
 };
 
 /** Most bytes that `writeDecimal` writes. */
-export const longestDecimal = 17;
+export const maxDecimalLength = 17;
 
 const scales = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000] as const;
 

@@ -1,7 +1,7 @@
 import { copyRun } from '../../runtime/memory.ts';
 import { copyBytes } from './bytes.ts';
 import { type Column, grown, PlainColumn } from './column.ts';
-import { longestDecimal, writeDecimal } from './decimals.ts';
+import { maxDecimalLength, writeDecimal } from './decimals.ts';
 
 /** Bytes of a varint. */
 export const varintSize = (value: number): number => {
@@ -63,7 +63,7 @@ export class StringColumn extends PlainColumn {
 
   /** A number as decimal text, as JavaScript writes it. */
   pushNumber(value: number): void {
-    this.#reserve(1 + longestDecimal);
+    this.#reserve(1 + maxDecimalLength);
     const end = writeDecimal(this.bytes, this.length + 1, value);
     if (end < 0) {
       this.pushText(String(value));

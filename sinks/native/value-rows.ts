@@ -7,7 +7,7 @@ import { type ValueColumn, valueColumn } from './values.ts';
 interface Writer {
   readonly name: string;
   readonly column: ValueColumn;
-  readonly isGivenBeside: boolean;
+  readonly isShared: boolean;
 }
 
 /** Rows of a table from plain objects. For tables that get few rows a message. */
@@ -16,24 +16,24 @@ export class ValueRows<const Declared extends Table> {
   readonly #writers: readonly Writer[];
 
   /** `beside` are columns whose values are given beside a row. */
-  constructor(table: Declared, beside: readonly string[] = []) {
+  constructor(table: Declared, sharedColumns: readonly string[] = []) {
     this.#writers = Object.entries(table.columns)
       .filter(([, type]) => !isComputed(type))
-      .map(([name, type]) => ({ name, column: valueColumn(type), isGivenBeside: beside.includes(name) }));
+      .map(([name, type]) => ({ name, column: valueColumn(type), isShared: sharedColumns.includes(name) }));
     const columns = this.#writers.map(({ name, column }) => [name, column.column] as const);
     this.rows = rowsOf(table, Object.fromEntries(columns));
   }
 
   /** Throws a `PermanentError` for a value that its column cannot hold; the row is then unfinished. */
   push(row: RowOf<Declared>): void {
-    this.pushBeside(row, {});
+    this.pushWithShared(row, {});
   }
 
   /** As `push`, with what is given beside it. */
-  pushBeside(row: object, beside: object): void {
-    for (const { name, column, isGivenBeside } of this.#writers) {
+  pushWithShared(row: object, sharedValues: object): void {
+    for (const { name, column, isShared } of this.#writers) {
       try {
-        column.push(((isGivenBeside ? beside : row) as Readonly<Record<string, unknown>>)[name]);
+        column.push(((isShared ? sharedValues : row) as Readonly<Record<string, unknown>>)[name]);
       } catch (cause) {
         if (!(cause instanceof PermanentError)) throw cause;
         throw new PermanentError(cause.reason, `column ${name}: ${cause.message}`, { cause });

@@ -31,8 +31,8 @@ const integers = {
 } as const;
 type Integer = keyof typeof integers;
 
-const integerIn = (type: string, value: unknown, [least, most]: readonly [number, number]): number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most ? value : refuse(type, value);
+const integerIn = (type: string, value: unknown, [min, max]: readonly [number, number]): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : refuse(type, value);
 
 const smallIntegers = (type: Integer): ValueColumn => {
   const column = new NumberColumn(type);
@@ -45,14 +45,14 @@ const isCount = (value: unknown): value is number =>
 
 const largeIntegers = (type: 'UInt64' | 'Int64'): ValueColumn => {
   const column = new WordsColumn(type);
-  const [least, most] = type === 'UInt64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
+  const [min, max] = type === 'UInt64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
   return {
     column,
     push(value) {
       if (isCount(value)) return column.pushInteger(value);
       const integer =
         typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as number) : refuse(type, value);
-      if (integer < least || integer > most) refuse(type, value);
+      if (integer < min || integer > max) refuse(type, value);
       pushWords(column, integer);
     },
   };
@@ -81,14 +81,14 @@ const lastSecond = 4_294_967_295n;
 
 const instants = (type: string, digits: number): ValueColumn => {
   const column = new WordsColumn(type);
-  const most = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
-  const mostMs = digits === 3 ? Number(most) : -1;
+  const maxTicks = (lastSecond + 1n) * 10n ** BigInt(digits) - 1n;
+  const maxMs = digits === 3 ? Number(maxTicks) : -1;
   return {
     column,
     push(value) {
-      if (isCount(value) && value <= mostMs) return column.pushInteger(value);
+      if (isCount(value) && value <= maxMs) return column.pushInteger(value);
       const ticks = ticksOf(type, value, digits);
-      if (ticks < 0n || ticks > most) refuse(type, value);
+      if (ticks < 0n || ticks > maxTicks) refuse(type, value);
       pushWords(column, ticks);
     },
   };

@@ -1,5 +1,5 @@
 /** Appends OTLP's AnyValues to columns of text (`schemas/otlp/any-value.ts`). */
-import { base64Of, jsonOfArray, jsonOfMap, lastAlternative, letters, tags } from '../../schemas/otlp/any-value.ts';
+import { base64Of, jsonOfArray, jsonOfMap, lastAlternative, tags, typeCodes } from '../../schemas/otlp/any-value.ts';
 import { doubleOf, integerText, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { StringColumn } from '../native/strings.ts';
 
@@ -17,7 +17,7 @@ export const pushAnyValue = (reader: WireCursor, end: number, column: StringColu
     if (stop === end) {
       column.push(bytes, reader.at, stop);
       reader.at = stop;
-      return letters.string;
+      return typeCodes.string;
     }
     reader.at = at;
   } else if (isAlone(bytes, tag, at + 1, end)) {
@@ -37,9 +37,9 @@ const isAlone = (bytes: Uint8Array, tag: number, at: number, end: number): boole
 };
 
 const pushOther = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
-  const letter = pushTagged(reader, tag, end, column);
+  const typeCode = pushTagged(reader, tag, end, column);
   reader.at = end;
-  return letter;
+  return typeCode;
 };
 
 const pushTagged = (reader: WireCursor, tag: number, end: number, column: StringColumn): number => {
@@ -47,31 +47,31 @@ const pushTagged = (reader: WireCursor, tag: number, end: number, column: String
     reader.varint64();
     if (reader.high === 0) column.pushNumber(reader.low);
     else column.pushText(integerText(reader.low, reader.high));
-    return letters.integer;
+    return typeCodes.integer;
   }
   if (tag === tags.double) {
     reader.fixed64();
     column.pushNumber(doubleOf(reader.low, reader.high));
-    return letters.double;
+    return typeCodes.double;
   }
   if (tag === tags.boolean) {
     reader.varint64();
     column.pushText((reader.low | reader.high) === 0 ? 'false' : 'true');
-    return letters.boolean;
+    return typeCodes.boolean;
   }
   if (tag === 0) {
     column.push(reader.bytes, end, end);
-    return letters.empty;
+    return typeCodes.empty;
   }
   const stop = reader.end(end);
   if (tag === tags.string) {
     column.push(reader.bytes, reader.at, stop);
-    return letters.string;
+    return typeCodes.string;
   }
   if (tag === tags.bytes) {
     column.pushText(base64Of(reader.bytes, reader.at, stop));
-    return letters.bytes;
+    return typeCodes.bytes;
   }
   column.pushText(tag === tags.array ? jsonOfArray(reader, stop, 1) : jsonOfMap(reader, stop, 1));
-  return letters.json;
+  return typeCodes.json;
 };

@@ -1,5 +1,5 @@
 import { isRun } from '../../schemas/is-run.ts';
-import { letters } from '../../schemas/otlp/any-value.ts';
+import { typeCodes } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { Column } from '../native/column.ts';
 import type { MapColumn } from '../native/nested.ts';
@@ -12,7 +12,7 @@ const serviceName = Buffer.from('service.name', 'utf8');
 export class AttributeWriter {
   readonly #map: MapColumn;
   readonly #types: DictionaryColumn;
-  #letters = new Uint8Array(128);
+  #typeCodes = new Uint8Array(128);
   #count = 0;
 
   constructor(map: MapColumn, types: DictionaryColumn) {
@@ -26,25 +26,25 @@ export class AttributeWriter {
     // As senders write it: the key, the value, nothing else, lengths of one byte each.
     const keySize = bytes[at + 1] as number;
     const value = at + keySize + 4;
-    const isUsual =
+    const isCommon =
       bytes[at] === 0x0a &&
       keySize < 128 &&
       bytes[value - 2] === 0x12 &&
       (bytes[value - 1] as number) === end - value &&
       end - value < 128;
-    if (!isUsual) {
+    if (!isCommon) {
       this.#pushFields(reader, end);
       return;
     }
     this.#map.keys.push(bytes, at + 2, value - 2);
     reader.at = value;
-    this.#letter(pushAnyValue(reader, end, this.#map.values));
+    this.#pushTypeCode(pushAnyValue(reader, end, this.#map.values));
   }
 
   #pushFields(reader: WireCursor, end: number): void {
     const { keys, values } = this.#map;
     const { bytes } = reader;
-    let letter = 0;
+    let typeCode = 0;
     let keyStart = 0;
     let keyEnd = 0;
     while (reader.at < end) {
@@ -54,20 +54,20 @@ export class AttributeWriter {
         keyEnd = reader.end(end);
         keyStart = reader.at;
         reader.at = keyEnd;
-      } else if (tag === 0x12 && letter === 0) {
+      } else if (tag === 0x12 && typeCode === 0) {
         reader.at++;
-        letter = pushAnyValue(reader, reader.end(end), values);
+        typeCode = pushAnyValue(reader, reader.end(end), values);
       } else reader.skip(reader.varint(), end);
     }
     reader.expect(end);
     keys.push(bytes, keyStart, keyEnd);
-    if (letter === 0) values.push(bytes, end, end);
-    this.#letter(letter || letters.empty);
+    if (typeCode === 0) values.push(bytes, end, end);
+    this.#pushTypeCode(typeCode || typeCodes.empty);
   }
 
   /** Appends an attribute that is text already. */
   pushText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
-    this.pushValue(source, keyStart, keyEnd, source, valueStart, valueEnd, letters.string);
+    this.pushValue(source, keyStart, keyEnd, source, valueStart, valueEnd, typeCodes.string);
   }
 
   /** Appends key and value from two places. */
@@ -78,17 +78,17 @@ export class AttributeWriter {
     valueSource: Uint8Array,
     valueStart: number,
     valueEnd: number,
-    letter: number,
+    typeCode: number,
   ): void {
     this.#map.keys.push(keySource, keyStart, keyEnd);
     this.#map.values.push(valueSource, valueStart, valueEnd);
-    this.#letter(letter);
+    this.#pushTypeCode(typeCode);
   }
 
   /** Ends the row. */
   close(): void {
     this.#map.close();
-    this.#types.push(this.#letters, 0, this.#count);
+    this.#types.push(this.#typeCodes, 0, this.#count);
     this.#count = 0;
   }
 
@@ -97,13 +97,13 @@ export class AttributeWriter {
     this.#count = 0;
   }
 
-  #letter(letter: number): void {
-    if (this.#count === this.#letters.length) {
-      const larger = new Uint8Array(this.#letters.length * 2);
-      larger.set(this.#letters);
-      this.#letters = larger;
+  #pushTypeCode(typeCode: number): void {
+    if (this.#count === this.#typeCodes.length) {
+      const larger = new Uint8Array(this.#typeCodes.length * 2);
+      larger.set(this.#typeCodes);
+      this.#typeCodes = larger;
     }
-    this.#letters[this.#count++] = letter;
+    this.#typeCodes[this.#count++] = typeCode;
   }
 }
 
@@ -114,7 +114,7 @@ export class AttributeWriter {
  */
 export class SortedAttributes {
   readonly #values = new StringColumn();
-  #entries: { key: Buffer; letter: number; from: number; start: number; end: number }[] = [];
+  #entries: { key: Buffer; typeCode: number; from: number; start: number; end: number }[] = [];
 
   clear(): void {
     this.#values.reset();
@@ -124,7 +124,7 @@ export class SortedAttributes {
   /** Adds the KeyValue from the reader's position to `end`. */
   add(reader: WireCursor, end: number): void {
     let key = Buffer.alloc(0);
-    let letter: number = 0;
+    let typeCode: number = 0;
     const from = this.#values.length;
     while (reader.at < end) {
       const tag = reader.varint();
@@ -132,26 +132,26 @@ export class SortedAttributes {
         const stop = reader.end(end);
         key = Buffer.from(reader.bytes.subarray(reader.at, stop));
         reader.at = stop;
-      } else if (tag === 0x12 && letter === 0) letter = pushAnyValue(reader, reader.end(end), this.#values);
+      } else if (tag === 0x12 && typeCode === 0) typeCode = pushAnyValue(reader, reader.end(end), this.#values);
       else reader.skip(tag, end);
     }
     reader.expect(end);
-    if (letter === 0) this.#values.push(reader.bytes, end, end);
-    this.#entry(key, letter || letters.empty, from);
+    if (typeCode === 0) this.#values.push(reader.bytes, end, end);
+    this.#entry(key, typeCode || typeCodes.empty, from);
   }
 
   /** Adds text. */
   addText(source: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     const from = this.#values.length;
     this.#values.push(source, valueStart, valueEnd);
-    this.#entry(Buffer.from(source.subarray(keyStart, keyEnd)), letters.string, from);
+    this.#entry(Buffer.from(source.subarray(keyStart, keyEnd)), typeCodes.string, from);
   }
 
-  #entry(key: Buffer, letter: number, from: number): void {
+  #entry(key: Buffer, typeCode: number, from: number): void {
     const { bytes } = this.#values;
     let start = from;
     while ((bytes[start] as number) > 127) start++;
-    this.#entries.push({ key, letter, from, start: start + 1, end: this.#values.length });
+    this.#entries.push({ key, typeCode, from, start: start + 1, end: this.#values.length });
   }
 
   /** Writes the canonical form. */
@@ -160,12 +160,12 @@ export class SortedAttributes {
     this.#entries.sort(
       (left, right) =>
         Buffer.compare(left.key, right.key) ||
-        left.letter - right.letter ||
+        left.typeCode - right.typeCode ||
         Buffer.compare(bytes.subarray(left.from, left.end), bytes.subarray(right.from, right.end)),
     );
-    for (const { key, letter, start, end } of this.#entries) {
+    for (const { key, typeCode, start, end } of this.#entries) {
       into.push(key, 0, key.length);
-      into.push(Uint8Array.of(letter), 0, 1);
+      into.push(Uint8Array.of(typeCode), 0, 1);
       into.push(bytes, start, end);
     }
   }
@@ -173,8 +173,8 @@ export class SortedAttributes {
   /** Writes a row of attributes in the canonical order. */
   row(into: AttributeWriter): void {
     const { bytes } = this.#values;
-    for (const { key, letter, start, end } of this.#entries) {
-      into.pushValue(key, 0, key.length, bytes, start, end, letter);
+    for (const { key, typeCode, start, end } of this.#entries) {
+      into.pushValue(key, 0, key.length, bytes, start, end, typeCode);
     }
     into.close();
   }

@@ -11,11 +11,11 @@ const instant = (value: number): number => (Number.isSafeInteger(value) && value
 
 /** The scanner of the dead-letters sink. A letter's further chunks make no row. What could not land is counted here. */
 export const deadLetterScanner = (): Scanner => {
-  const letters = new ValueRows(deadLettersTable);
+  const deadLetters = new ValueRows(deadLettersTable);
   const marks = new ValueRows(deadLetterMarksTable);
   const usage = new UsageColumns();
   return {
-    tables: [letters.rows, marks.rows, usage.rows],
+    tables: [deadLetters.rows, marks.rows, usage.rows],
     seen: [],
     scan({ headers, value, offset }: ScanMessage, partition: number): void {
       if (headers['dead-letter'] === undefined) {
@@ -24,17 +24,17 @@ export const deadLetterScanner = (): Scanner => {
         marks.push({ tenant_id, id, outcome, marked_at, actor, partition, offset });
         return;
       }
-      const letter = decodeDeadLetter(headers);
-      if (letter.chunk !== 0) return;
-      const { id, signal, origin, kind, reason, message, position = null, source, size, cut, chunks } = letter;
-      letters.push({
+      const deadLetter = decodeDeadLetter(headers);
+      if (deadLetter.chunk !== 0) return;
+      const { id, signal, origin, kind, reason, message, position = null, source, size, cut, chunks } = deadLetter;
+      deadLetters.push({
         ...{ id, signal, origin, kind, reason, message, position, source, size, cut, chunks, partition, offset },
-        tenant_id: letter.tenantId,
-        project_id: letter.projectId,
-        key_id: letter.keyId,
-        received_at: instant(letter.receivedAtMs),
+        tenant_id: deadLetter.tenantId,
+        project_id: deadLetter.projectId,
+        key_id: deadLetter.keyId,
+        received_at: instant(deadLetter.receivedAtMs),
       });
-      for (const row of deadLetterUsage(letter)) usage.push(row);
+      for (const row of deadLetterUsage(deadLetter)) usage.push(row);
     },
     abandon() {},
   };

@@ -11,25 +11,25 @@ import { emptyUsageRow, type UsageRow } from './usage-columns.ts';
 const groups = signals.map((signal) => consumerGroup('sinks', signal));
 const sinks = new Set(groups.flatMap((group) => [group, formerGroup(group)]));
 
-const ofLetter = (letter: DeadLetterHeaders): UsageRow => ({
+const toUsageRow = (deadLetter: DeadLetterHeaders): UsageRow => ({
   ...emptyUsageRow,
-  tenant_id: letter.tenantId,
-  project_id: letter.projectId,
-  key_id: letter.keyId,
-  signal: letter.signal,
-  hour: hourOf(letter.receivedAtMs),
+  tenant_id: deadLetter.tenantId,
+  project_id: deadLetter.projectId,
+  key_id: deadLetter.keyId,
+  signal: deadLetter.signal,
+  hour: hourOf(deadLetter.receivedAtMs),
   requests: 1,
-  bytes: letter.bytes ?? letter.size,
+  bytes: deadLetter.bytes ?? deadLetter.size,
 });
 
-const accepted = (letter: DeadLetterHeaders): UsageRow[] => {
-  const partition = letter.partition + (letter.topic === topics.remoteWrite.name ? remoteWritePartitions : 0);
-  const place = { partition, offset: letter.offset };
+const accepted = (deadLetter: DeadLetterHeaders): UsageRow[] => {
+  const partition = deadLetter.partition + (deadLetter.topic === topics.remoteWrite.name ? remoteWritePartitions : 0);
+  const place = { partition, offset: deadLetter.offset };
   try {
-    return acceptedRows(letter.originalHeaders, place);
+    return acceptedRows(deadLetter.originalHeaders, place);
   } catch {
     // Its headers are what is wrong with it: it is all that can be counted.
-    return [{ ...ofLetter(letter), ...place }];
+    return [{ ...toUsageRow(deadLetter), ...place }];
   }
 };
 
@@ -37,9 +37,9 @@ const accepted = (letter: DeadLetterHeaders): UsageRow[] => {
  * The ledger's rows of a dead letter. A message that no sink could land was accepted all the same, in the hour in which it was
  * received: that row is made here, with the key that the sink would have given it.
  */
-export const deadLetterUsage = (letter: DeadLetterHeaders): UsageRow[] => {
-  const { id, kind, origin, reason } = letter;
-  if (kind === 'refused') return [{ ...ofLetter(letter), outcome: 'refused', id, reason }];
+export const deadLetterUsage = (deadLetter: DeadLetterHeaders): UsageRow[] => {
+  const { id, kind, origin, reason } = deadLetter;
+  if (kind === 'refused') return [{ ...toUsageRow(deadLetter), outcome: 'refused', id, reason }];
   if (!sinks.has(origin)) return [];
-  return accepted(letter).flatMap((row) => [row, { ...row, outcome: 'dead-lettered', id, reason }]);
+  return accepted(deadLetter).flatMap((row) => [row, { ...row, outcome: 'dead-lettered', id, reason }]);
 };

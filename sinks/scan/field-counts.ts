@@ -43,9 +43,9 @@ export interface CountedFields {
 type Push = (kind: FieldKind, key: string, type: string, count: Tallied) => void;
 
 /** Hours of projects in a batch, and names that it gives: what is beyond is counted as `other`. */
-const mostBuckets = 128;
-const mostNames = 20_000;
-const longestKey = 512;
+const maxBuckets = 128;
+const maxNames = 20_000;
+const maxKeyLength = 512;
 const hourMs = 3_600_000;
 
 /** The counts of one hour of a project. */
@@ -144,7 +144,7 @@ export class FieldCounts {
 
   /** Writes what was counted as rows of a range, and forgets it. */
   finish(offset: number, lastOffset: number): void {
-    let room = mostNames;
+    let room = maxNames;
     for (const hours of this.#buckets.values())
       for (const bucket of hours.values()) room -= this.#write(bucket, { offset, last_offset: lastOffset }, room);
     this.#clear();
@@ -162,7 +162,7 @@ export class FieldCounts {
     };
     let written = 0;
     for (const [{ kind, key, type }, count] of this.#namedIn(bucket)) {
-      if (written < room && key.length <= longestKey && this.#admits(tenantId, `${kind} ${type} ${key}`)) {
+      if (written < room && key.length <= maxKeyLength && this.#admits(tenantId, `${kind} ${type} ${key}`)) {
         push(kind, key, type, count);
         written++;
       } else totals.many(1, count);
@@ -198,7 +198,7 @@ export class FieldCounts {
     const known = hours.get(hour);
     if (known !== undefined) return known;
     const [first] = hours.values();
-    if (first !== undefined && this.#bucketCount >= mostBuckets) return first;
+    if (first !== undefined && this.#bucketCount >= maxBuckets) return first;
     const bucket = new Bucket(source, hour);
     hours.set(hour, bucket);
     this.#bucketCount++;
@@ -244,8 +244,8 @@ export class FieldCounts {
     };
     const { keys } = this.#columns.map;
     for (const [shape, count] of own.entries())
-      this.#rowShapes.forEach(shape, (key, letter) =>
-        add({ kind: 'attribute', key: keys.textAt(key), type: String.fromCharCode(letter) as AttributeType }, count),
+      this.#rowShapes.forEach(shape, (key, typeCode) =>
+        add({ kind: 'attribute', key: keys.textAt(key), type: String.fromCharCode(typeCode) as AttributeType }, count),
       );
     for (const [shape, count] of shared.entries()) for (const named of this.#shapes[shape] ?? []) add(named, count);
     return [...found.values()]

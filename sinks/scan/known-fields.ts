@@ -1,6 +1,6 @@
 /** Names that one thread counts by themselves, of one organization in one hour of reception. */
-const mostNames = 2_000;
-const mostTenants = 10_000;
+const maxNames = 2_000;
+const maxTenants = 10_000;
 
 /**
  * Which names of an organization are counted by themselves: as many as came first in the hour. A sender that makes up keys (ids, times)
@@ -13,12 +13,12 @@ export class KnownFields {
   admits(tenantId: string, hour: number, name: string): boolean {
     let known = this.#tenants.get(tenantId);
     if (known === undefined || known.hour !== hour) {
-      if (this.#tenants.size >= mostTenants) this.#tenants.clear();
+      if (this.#tenants.size >= maxTenants) this.#tenants.clear();
       known = { hour, names: new Set() };
       this.#tenants.set(tenantId, known);
     }
     if (known.names.has(name)) return true;
-    if (known.names.size >= mostNames) return false;
+    if (known.names.size >= maxNames) return false;
     known.names.add(name);
     return true;
   }

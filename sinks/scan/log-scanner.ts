@@ -15,8 +15,8 @@ const nanoseconds = "DateTime64(9, 'UTC')";
 const optional = ['body', 'severity', 'severityText', 'eventName', 'traceId', 'spanId'];
 const always = ['timestamp', 'observedTimestamp', 'severityNumber', 'flags'];
 /** Largest number of a severity that has a name. */
-const mostNamed = severityNames.length - 1;
-const letterBytes = new Uint8Array(1);
+const maxNamedSeverity = severityNames.length - 1;
+const typeCodeBytes = new Uint8Array(1);
 
 /** Log records of OTLP export requests as rows. One pass over each record; its fields may come in any order. */
 class LogScanner extends RecordScanner {
@@ -113,7 +113,7 @@ class LogScanner extends RecordScanner {
     columns.event_name.push(reader.bytes, nameStart, nameEnd);
     reader.at = bodyStart;
     const bodiesBefore = columns.body.length;
-    columns.body_type.pushIndex(this.#letterIndex(pushAnyValue(reader, bodyEnd, columns.body)));
+    columns.body_type.pushIndex(this.#typeCodeIndex(pushAnyValue(reader, bodyEnd, columns.body)));
     reader.at = end;
     this.attributes.close();
     columns.dropped_attributes.push(dropped);
@@ -125,7 +125,7 @@ class LogScanner extends RecordScanner {
       columns.flags.rows - 1,
       // An empty body is a length of one byte.
       (columns.body.length > bodiesBefore + 1 ? 1 : 0) +
-        (hasText || (severity > 0 && severity <= mostNamed) ? 2 : 0) +
+        (hasText || (severity > 0 && severity <= maxNamedSeverity) ? 2 : 0) +
         (hasText ? 4 : 0) +
         (nameEnd > nameStart ? 8 : 0) +
         (isId(reader.bytes, trace, 16) ? 16 : 0) +
@@ -143,9 +143,9 @@ class LogScanner extends RecordScanner {
     pushTime(this.#columns.observed_timestamp, lowSeen, highSeen);
   }
 
-  #letterIndex(letter: number): number {
-    letterBytes[0] = letter;
-    return this.#columns.body_type.index(letterBytes, 0, 1);
+  #typeCodeIndex(typeCode: number): number {
+    typeCodeBytes[0] = typeCode;
+    return this.#columns.body_type.index(typeCodeBytes, 0, 1);
   }
 }
 

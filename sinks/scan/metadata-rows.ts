@@ -4,7 +4,7 @@ import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
 import type { Metadata } from './remote-write-metadata.ts';
-import { SeenIds } from './seen.ts';
+import { SeenIds } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 /** Rows of the metadata that remote-write 1.0 sends apart from samples: when a thing is new, and once an hour while it is sent. */
@@ -22,15 +22,15 @@ export class MetadataRows {
     last_seen: new WordsColumn("DateTime64(3, 'UTC')"),
   } as const;
   readonly rows: Rows = rowsOf(metricMetadataTable, this.#columns);
-  readonly #said = new StringColumn();
+  readonly #hashInput = new StringColumn();
   readonly #hash = new Murmur();
 
   /** Writes the row of a family where it is due. */
   write(family: string, { kind, unit, description }: Metadata, source: RowSource): void {
-    const said = this.#said;
-    said.reset();
-    for (const text of [source.projectId, family, kind, unit, description]) said.pushText(text);
-    this.#hash.seed(0).update(said.bytes, 0, said.length);
+    const hashInput = this.#hashInput;
+    hashInput.reset();
+    for (const text of [source.projectId, family, kind, unit, description]) hashInput.pushText(text);
+    this.#hash.seed(0).update(hashInput.bytes, 0, hashInput.length);
     const tenant = this.seen.tenant(source.tenantId);
     let slot = this.seen.find(tenant, this.#hash);
     if (slot < 0) slot = this.seen.add(tenant, this.#hash, 0, 0);

@@ -21,7 +21,7 @@ const versions = {
 /** Remote-write requests as rows of samples, native histograms and exemplars, and of the series they belong to. */
 export class RemoteWrite {
   readonly #series: SeriesRows;
-  readonly #said: MetadataRows;
+  readonly #metadataRows: MetadataRows;
   readonly #tables: MetricTables;
   readonly #usage: MessageUsage;
   readonly #memory = new MetadataMemory();
@@ -48,9 +48,9 @@ export class RemoteWrite {
   readonly #sort = (): void => this.#sortLabels();
   readonly #context = (): SeriesContext => this.#contextOf();
 
-  constructor(series: SeriesRows, said: MetadataRows, tables: MetricTables, usage: MessageUsage) {
+  constructor(series: SeriesRows, metadataRows: MetadataRows, tables: MetricTables, usage: MessageUsage) {
     this.#series = series;
-    this.#said = said;
+    this.#metadataRows = metadataRows;
     this.#tables = tables;
     this.#usage = usage;
   }
@@ -62,7 +62,7 @@ export class RemoteWrite {
     this.#reader = new WireCursor(bytes);
     const project = Buffer.from(source.projectId, 'utf8');
     this.#project.seed(1).update(project, 0, project.length);
-    this.#look(bytes.length, source);
+    this.#readShared(bytes.length, source);
     const reader = this.#reader;
     reader.at = 0;
     while (reader.at < bytes.length) {
@@ -82,7 +82,7 @@ export class RemoteWrite {
   }
 
   /** Symbols and metadata may come after the series that need them. */
-  #look(end: number, source: RowSource): void {
+  #readShared(end: number, source: RowSource): void {
     const reader = this.#reader;
     const isFirst = this.#version === versions['remote-write-1'];
     this.#symbols.clear();
@@ -113,7 +113,7 @@ export class RemoteWrite {
     const { family, description, unit } = texts;
     const metadata = { kind: kindOf(type), description, unit };
     this.#memory.learn(source.tenantId, source.projectId, family, metadata);
-    this.#said.write(family, metadata, source);
+    this.#metadataRows.write(family, metadata, source);
   }
 
   #timeSeries(reader: WireCursor, end: number): void {
@@ -127,8 +127,8 @@ export class RemoteWrite {
     this.#oldestMs = Number.POSITIVE_INFINITY;
     this.#newestMs = Number.NEGATIVE_INFINITY;
     this.#raw.seed(this.#project.a, this.#project.b);
-    if (this.#version === versions['remote-write-1']) this.#lookFirst(reader, end);
-    else this.#lookSecond(reader, end);
+    if (this.#version === versions['remote-write-1']) this.#readFirstVersion(reader, end);
+    else this.#readSecondVersion(reader, end);
     reader.expect(end);
     // Histograms have an id of their own: rows of one id merge, and one with numbers alone would hide that there are histograms.
     if (this.#hasHistograms) this.#raw.b = ~this.#raw.b;
@@ -147,7 +147,7 @@ export class RemoteWrite {
     this.#series.note(first, last, source, this.#sort, this.#context);
   }
 
-  #lookFirst(reader: WireCursor, end: number): void {
+  #readFirstVersion(reader: WireCursor, end: number): void {
     let from = -1;
     while (reader.at < end) {
       const start = reader.at;
@@ -165,7 +165,7 @@ export class RemoteWrite {
     if (from >= 0) this.#raw.update(reader.bytes, from, end);
   }
 
-  #lookSecond(reader: WireCursor, end: number): void {
+  #readSecondVersion(reader: WireCursor, end: number): void {
     while (reader.at < end) {
       const tag = reader.varint();
       if (tag === 0x0a) this.#labels.refer(reader, reader.end(end), this.#symbols, this.#raw);

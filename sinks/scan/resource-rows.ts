@@ -6,7 +6,7 @@ import { type Rows, rowsOf } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, attributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
-import { SeenIds } from './seen.ts';
+import { SeenIds } from './seen-ids.ts';
 import { hourOf, type RowSource } from './source.ts';
 
 const milliseconds = "DateTime64(3, 'UTC')";

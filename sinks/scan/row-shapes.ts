@@ -2,7 +2,7 @@ import type { MapColumn } from '../native/nested.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 
 /** Shapes that are told apart in a batch, and slots to find them by. */
-const mostShapes = 16_384;
+const maxShapes = 16_384;
 const slotCount = 32_768;
 const probes = 32;
 
@@ -19,7 +19,7 @@ export class RowShapes {
   /** Of each shape: where its keys begin and end, the index of its types, its fields, its hash. */
   #starts = new Int32Array(64);
   #ends = new Int32Array(64);
-  #letters = new Int32Array(64);
+  #typeCodes = new Int32Array(64);
   #fields = new Int32Array(64);
   #hashes = new Int32Array(64);
   #last = 0;
@@ -36,9 +36,9 @@ export class RowShapes {
     this.wasCut = false;
     const start = this.#map.endAt(row - 1);
     const end = this.#map.endAt(row);
-    const letters = this.#types.indexAt(row);
-    if (this.#count > 0 && this.#is(this.#last, start, end, letters, fields)) return this.#last;
-    let shape = this.#find(start, end, letters, fields);
+    const typeCodes = this.#types.indexAt(row);
+    if (this.#count > 0 && this.#is(this.#last, start, end, typeCodes, fields)) return this.#last;
+    let shape = this.#find(start, end, typeCodes, fields);
     if (shape < 0) {
       this.wasCut = true;
       shape = this.#find(0, 0, 0, fields);
@@ -48,7 +48,7 @@ export class RowShapes {
   }
 
   /** Calls with each key of a shape and the letter of its type; of several of one key with the first. */
-  forEach(shape: number, call: (key: number, letter: number) => void): void {
+  forEach(shape: number, call: (key: number, typeCode: number) => void): void {
     const start = this.#starts[shape] as number;
     const end = this.#ends[shape] as number;
     const met = new Set<number>();
@@ -56,7 +56,7 @@ export class RowShapes {
       const key = this.#keys[at] as number;
       if (met.has(key)) continue;
       met.add(key);
-      call(key, this.#types.byteAt(this.#letters[shape] as number, at - start));
+      call(key, this.#types.byteAt(this.#typeCodes[shape] as number, at - start));
     }
   }
 
@@ -71,25 +71,25 @@ export class RowShapes {
     this.#last = 0;
   }
 
-  #is(shape: number, start: number, end: number, letters: number, fields: number): boolean {
+  #is(shape: number, start: number, end: number, typeCodes: number, fields: number): boolean {
     const from = this.#starts[shape] as number;
     if ((this.#ends[shape] as number) - from !== end - start) return false;
-    if (this.#letters[shape] !== letters || this.#fields[shape] !== fields) return false;
+    if (this.#typeCodes[shape] !== typeCodes || this.#fields[shape] !== fields) return false;
     const { keys } = this.#map;
     for (let at = start, ours = from; at < end; at++, ours++) if (this.#keys[ours] !== keys.indexAt(at)) return false;
     return true;
   }
 
-  #find(start: number, end: number, letters: number, fields: number): number {
+  #find(start: number, end: number, typeCodes: number, fields: number): number {
     const { keys } = this.#map;
-    let hash = Math.imul(letters, 0x9e3779b1) ^ fields;
+    let hash = Math.imul(typeCodes, 0x9e3779b1) ^ fields;
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ keys.indexAt(at), 0x5bd1e995) ^ (hash >>> 15);
     hash ^= hash >>> 13;
     let slot = hash & (slotCount - 1);
     for (let probe = 0; probe < probes; probe++, slot = (slot + 1) & (slotCount - 1)) {
       const shape = (this.#slots[slot] as number) - 1;
-      if (shape < 0) return this.#add(start, end, { letters, fields, hash, slot });
-      if (this.#hashes[shape] === hash && this.#is(shape, start, end, letters, fields)) return shape;
+      if (shape < 0) return this.#add(start, end, { typeCodes, fields, hash, slot });
+      if (this.#hashes[shape] === hash && this.#is(shape, start, end, typeCodes, fields)) return shape;
     }
     return end > start ? -1 : 0;
   }
@@ -97,10 +97,10 @@ export class RowShapes {
   #add(
     start: number,
     end: number,
-    { letters, fields, hash, slot }: { letters: number; fields: number; hash: number; slot: number },
+    { typeCodes, fields, hash, slot }: { typeCodes: number; fields: number; hash: number; slot: number },
   ): number {
     // Rows without attributes may be of any fields, of which there are few.
-    if (this.#count >= mostShapes && end > start) return -1;
+    if (this.#count >= maxShapes && end > start) return -1;
     const shape = this.#count++;
     if (shape === this.#starts.length) this.#grow();
     const needed = this.#keysLength + end - start;
@@ -108,7 +108,7 @@ export class RowShapes {
     this.#starts[shape] = this.#keysLength;
     for (let at = start; at < end; at++) this.#keys[this.#keysLength++] = this.#map.keys.indexAt(at);
     this.#ends[shape] = this.#keysLength;
-    this.#letters[shape] = letters;
+    this.#typeCodes[shape] = typeCodes;
     this.#fields[shape] = fields;
     this.#hashes[shape] = hash;
     this.#slots[slot] = shape + 1;
@@ -119,7 +119,7 @@ export class RowShapes {
     const size = this.#starts.length * 2;
     this.#starts = larger(this.#starts, size);
     this.#ends = larger(this.#ends, size);
-    this.#letters = larger(this.#letters, size);
+    this.#typeCodes = larger(this.#typeCodes, size);
     this.#fields = larger(this.#fields, size);
     this.#hashes = larger(this.#hashes, size);
   }

@@ -3,7 +3,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { decodeHeaders, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Rows } from '../native/rows.ts';
 import type { MessageUsage } from './message-usage.ts';
-import type { SeenIds } from './seen.ts';
+import type { SeenIds } from './seen-ids.ts';
 import type { RowSource } from './source.ts';
 
 /** A message of the bus, as it reaches a worker. */

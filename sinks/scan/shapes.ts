@@ -5,7 +5,7 @@ import type { Shape } from './field-counts.ts';
 type Type = Shape[number]['type'];
 
 /** Resources and scopes of which the shape is remembered. */
-const mostShapes = 100_000;
+const maxShapes = 100_000;
 const resourceAttributes = 0x0a;
 
 /** Of attributes of one key the first counts; resources keep theirs in the order of type letters. */
@@ -40,7 +40,7 @@ export class Shapes {
     if (known?.high === high) return known.shape;
     const found = attributeList(new WireCursor(bytes), resourceAttributes, start, end);
     const shape = this.#one(shapeOf('resource', found));
-    if (this.#resources.size >= mostShapes) this.#resources.clear();
+    if (this.#resources.size >= maxShapes) this.#resources.clear();
     this.#resources.set(low, { high, shape });
     return shape;
   }
@@ -56,7 +56,7 @@ export class Shapes {
         found.map(([key, value]) => ({ key, type: jsonType(value) })),
       ),
     );
-    if (this.#scopes.size >= mostShapes) this.#scopes.clear();
+    if (this.#scopes.size >= maxShapes) this.#scopes.clear();
     this.#scopes.set(json, shape);
     return shape;
   }
@@ -65,7 +65,7 @@ export class Shapes {
     const id = JSON.stringify(shape);
     const known = this.#shapes.get(id);
     if (known !== undefined) return known;
-    if (this.#shapes.size >= mostShapes) this.#shapes.clear();
+    if (this.#shapes.size >= maxShapes) this.#shapes.clear();
     this.#shapes.set(id, shape);
     return shape;
   }

@@ -6,9 +6,9 @@ import { parseDuration } from '../../queries/time.ts';
 export const msOf = (text: string): number => Number((parseDuration(text) ?? 0n) / 1_000_000n);
 
 /** How often a rule is evaluated at most, where people write it. */
-export const shortestInterval = '10s';
+export const minInterval = '10s';
 /** The same of rules that are made by what is judged every five seconds. */
-export const shortestManagedInterval = '5s';
+export const minManagedInterval = '5s';
 
 const sizes = [
   ['d', 86_400_000],
@@ -25,11 +25,11 @@ export const durationText = (ms: number): string => {
 };
 
 /** A duration within limits, as text. */
-export const duration = (least: string, most: string) =>
+export const duration = (min: string, max: string) =>
   z
     .string()
     .max(32)
     .refine((text) => {
       const ns = parseDuration(text);
-      return ns !== undefined && ns >= (parseDuration(least) ?? 0n) && ns <= (parseDuration(most) ?? 0n);
-    }, `must be a duration from ${least} to ${most}, such as 30s, 5m or 1h`);
+      return ns !== undefined && ns >= (parseDuration(min) ?? 0n) && ns <= (parseDuration(max) ?? 0n);
+    }, `must be a duration from ${min} to ${max}, such as 30s, 5m or 1h`);

@@ -4,15 +4,15 @@
  */
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
 import type { GroupAnswer, RuleAnswer } from './answer.ts';
-import { measureTold } from './measure.ts';
+import { alertMeasure } from './measure.ts';
 import {
   cleared,
   ended,
   held,
   isActive,
-  kept,
   type Next,
   type Place,
+  unchanged,
   unjudged,
   unknown,
   vanished,
@@ -70,7 +70,7 @@ export interface Evaluated {
 }
 
 /** An alert as its rule tells of it. */
-interface ToldOf {
+interface AlertValues {
   /** Of the group. */
   readonly labels: Labels;
   readonly severity: AlertSeverity;
@@ -82,7 +82,7 @@ interface ToldOf {
 
 const filled = (
   templates: Labels,
-  { labels, value, threshold = null, atMs }: ToldOf,
+  { labels, value, threshold = null, atMs }: AlertValues,
   queried?: Queried,
 ): Record<string, string> =>
   Object.fromEntries(
@@ -95,22 +95,24 @@ const filled = (
 /** All labels of an alert: the group's, the rule's over them, its name; and the severity where neither has one. */
 export const alertLabels = (
   rule: Pick<AlertRule, 'name' | 'alertName' | 'labels'>,
-  told: ToldOf,
+  values: AlertValues,
 ): Record<string, string> => ({
-  severity: told.severity,
-  ...Object.fromEntries(Object.entries(told.labels).map(([name, text]) => [name.slice(0, 256), text.slice(0, 16_384)])),
-  ...filled(rule.labels, told),
+  severity: values.severity,
+  ...Object.fromEntries(
+    Object.entries(values.labels).map(([name, text]) => [name.slice(0, 256), text.slice(0, 16_384)]),
+  ),
+  ...filled(rule.labels, values),
   alertname: alertNameOf(rule),
 });
 
 /** The annotations of an alert, with the answers to what they ask. Labels ask nothing: an alert is known by them. */
 export const alertAnnotations = (
   rule: Pick<AlertRule, 'annotations'>,
-  told: ToldOf,
+  values: AlertValues,
   queried: Queried,
-): Record<string, string> => filled(rule.annotations, told, queried);
+): Record<string, string> => filled(rule.annotations, values, queried);
 
-const unasked: Queried = () => ({ error: 'it is not asked here' });
+const unavailable: Queried = () => ({ error: 'it is not asked here' });
 
 const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
@@ -171,7 +173,7 @@ class Evaluating {
   #evaluate(): string | undefined {
     const { answer, rule, prior } = this.#given;
     if (answer.kind === 'over') {
-      for (const key of Object.keys(prior.alerts)) this.#take(key, this.#placeOf(key), ended(answer.reason));
+      for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#placeOf(key), ended(answer.reason));
       return undefined;
     }
     const unit = answer.kind === 'groups' ? unitOf(rule, answer.unit) : '';
@@ -193,23 +195,24 @@ class Evaluating {
   #fail(message: string): void {
     for (const key of Object.keys(this.#given.prior.alerts)) {
       const place = this.#placeOf(key);
-      if (key !== problemKey) this.#take(key, place, kept(place, message));
+      if (key !== problemKey) this.#apply(key, place, unchanged(place, message));
     }
-    this.#tellProblem(this.#given.rule.onError, 'evaluation-failed', message);
+    this.#raiseProblem(this.#given.rule.onError, 'evaluation-failed', message);
   }
 
   /** The alert that tells of the rule itself. */
-  #tellProblem(policy: AlertRule['noData'], reason: string, why: string): void {
+  #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
     const place = this.#placeOf(problemKey, { reason });
     const severity = highestSeverity(this.#given.rule);
-    if (policy === 'alert') this.#take(problemKey, place, held(place, { is: 'held', severity, value: null, why }));
-    else if (policy === 'unknown') this.#take(problemKey, place, unknown(place, why));
+    if (policy === 'alert')
+      this.#apply(problemKey, place, held(place, { is: 'held', severity, value: null, why: explanation }));
+    else if (policy === 'unknown') this.#apply(problemKey, place, unknown(place, explanation));
     else this.#solve();
   }
 
   #solve(): void {
     const place = this.#placeOf(problemKey);
-    if (place.memo !== undefined) this.#take(problemKey, place, ended('the query answers again'));
+    if (place.memo !== undefined) this.#apply(problemKey, place, ended('the query answers again'));
   }
 
   #judge(groups: readonly GroupAnswer[], unit: string, isCut: boolean): void {
@@ -224,11 +227,11 @@ class Evaluating {
     for (const key of Object.keys(prior.alerts)) {
       if (key === problemKey || answered.has(key)) continue;
       const place = this.#placeOf(key);
-      const isUnsaid = isCut && isSameForm;
-      const next = isUnsaid
-        ? kept(place, 'it is not among the groups that were answered, as there are too many')
+      const isMissingByLimit = isCut && isSameForm;
+      const next = isMissingByLimit
+        ? unchanged(place, 'it is not among the groups that were answered, as there are too many')
         : vanished(place, { unit, isSameForm });
-      this.#take(key, place, next);
+      this.#apply(key, place, next);
     }
     this.#judgeSilence(answered.size);
   }
@@ -241,7 +244,7 @@ class Evaluating {
     if (knows || condition.kind === 'composite' || isByPresence(rule)) this.#solve();
     else {
       const policy = condition.kind === 'absence' ? 'alert' : rule.noData;
-      this.#tellProblem(policy, 'no-data', `the query had no data for ${condition.window}`);
+      this.#raiseProblem(policy, 'no-data', `the query had no data for ${condition.window}`);
     }
   }
 
@@ -251,11 +254,11 @@ class Evaluating {
     const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
     const verdict = verdictOf(this.#given.rule, group, unit, active);
     const judge = { held, clear: cleared, missing: unjudged }[verdict.is];
-    this.#take(key, place, judge(place, verdict));
+    this.#apply(key, place, judge(place, verdict));
   }
 
   /** Takes the next state of an alert, and tells a transition where it is another one. */
-  #take(key: string, { memo: before, labels }: Place, next: Next): void {
+  #apply(key: string, { memo: before, labels }: Place, next: Next): void {
     const alertId = alertIdOf(this.#given.rule.id, key);
     if (next.memo !== undefined) this.#alerts[key] = next.memo;
     const severity = next.memo?.severity ?? before?.severity ?? null;
@@ -269,11 +272,11 @@ class Evaluating {
     const from = before?.state ?? 'inactive';
     const isOtherSeverity = before !== undefined && before.severity !== severity && isActive(state);
     if (from === state && !isOtherSeverity) return;
-    this.#tell(alertId, { before, next, labels, severity: severity ?? 'info' });
+    this.#pushTransition(alertId, { before, next, labels, severity: severity ?? 'info' });
   }
 
-  #tell(alertId: string, { before, next, labels, severity }: Told): void {
-    const { tenantId, rule, nowMs, isTest, queried = unasked } = this.#given;
+  #pushTransition(alertId: string, { before, next, labels, severity }: StateChange): void {
+    const { tenantId, rule, nowMs, isTest, queried = unavailable } = this.#given;
     const { value } = next;
     const from = before?.state ?? 'inactive';
     const startedAtMs = next.memo?.firedAtMs ?? before?.firedAtMs;
@@ -282,19 +285,19 @@ class Evaluating {
     // As it fired last: when it ends there may be no value, and what was told was about that one.
     const held = next.memo?.held ?? before?.held ?? { value: value ?? before?.value ?? null };
     const { compared } = held;
-    const told = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
+    const values = { labels, severity, value: held.value, threshold: compared?.limit ?? null, atMs: nowMs };
     this.#transitions.push({
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),
       id: transitionIdOf(alertId, nowMs, `${next.state} ${severity}`),
       ...{ alertId, ruleId: rule.id, ruleVersion: rule.version, ruleName: rule.name },
-      ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told, queried) },
+      ...{ labels: alertLabels(rule, values), annotations: alertAnnotations(rule, values, queried) },
       ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),
       held: {
         ...{ value: finite(held.value), text: compared?.text ?? '', threshold: compared?.threshold ?? '' },
-        ...measureTold(rule.condition),
+        ...alertMeasure(rule.condition),
       },
       reason: reason.slice(0, 4096),
       ...(isTest === true && { isTest }),
@@ -302,7 +305,7 @@ class Evaluating {
   }
 }
 
-interface Told {
+interface StateChange {
   readonly before: AlertMemo | undefined;
   readonly next: Next;
   readonly labels: Labels;

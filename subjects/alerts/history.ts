@@ -27,7 +27,7 @@ export const firingAt = async (
 };
 
 /** An alert, or a rule where `alertId` is empty, as its last evaluation found it. */
-export interface StandingAlert {
+export interface ActiveAlert {
   readonly ruleId: string;
   readonly alertId: string;
   readonly projectId: string;
@@ -47,7 +47,7 @@ export interface StandingAlert {
   readonly firing: number;
 }
 
-interface StandingRow {
+interface AlertStateRow {
   readonly rule_id: string;
   readonly alert_id: string;
   readonly project: string;
@@ -68,28 +68,28 @@ interface StandingRow {
 
 const orNull = (text: string): number | null => (text === '0' ? null : Number(text));
 
-const standing = (row: StandingRow): StandingAlert => ({
+const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
   ...{ ruleId: row.rule_id, alertId: row.alert_id, projectId: row.project, labels: { ...row.labels } },
   ...{ state: row.state, severity: row.severity === '' ? null : row.severity, value: row.value, reason: row.reason },
   ...{ error: row.error, evaluatedMs: Number(row.evaluated), durationMs: row.duration_ms, lateMs: row.late_ms },
   ...{ sinceMs: orNull(row.since), startedAtMs: orNull(row.started), groups: row.groups, firing: row.firing },
 });
 
-const standingColumns = `rule_id, alert_id, project_id AS project, labels, state, severity, value, reason, error,
+const alertStateColumns = `rule_id, alert_id, project_id AS project, labels, state, severity, value, reason, error,
   toString(evaluated_ms) AS evaluated, toString(since_ms) AS since, toString(started_ms) AS started, duration_ms, late_ms, groups, firing`;
 
 /** Rules as their last evaluation found them, by id. */
 export const readRuleStates = async (
   { columns }: OwnColumns,
   ruleIds: readonly string[],
-): Promise<ReadonlyMap<string, StandingAlert>> => {
+): Promise<ReadonlyMap<string, ActiveAlert>> => {
   if (ruleIds.length === 0) return new Map();
-  const rows = await columns.query<StandingRow>(
-    `SELECT ${standingColumns} FROM alert_states FINAL
+  const rows = await columns.query<AlertStateRow>(
+    `SELECT ${alertStateColumns} FROM alert_states FINAL
     WHERE tenant_id = {tenant:String} AND rule_id IN {rules:Array(String)} AND alert_id = ''`,
     { rules: [...ruleIds] },
   );
-  return new Map(rows.map((row) => [row.rule_id, standing(row)]));
+  return new Map(rows.map((row) => [row.rule_id, toActiveAlert(row)]));
 };
 
 /** When each rule was last evaluated, of all organizations: the platform's own read, by organization and rule. */
@@ -124,9 +124,9 @@ export const readAlerts = async (
   { columns }: OwnColumns,
   { ruleIds, alertId, alertIds, states, after }: AlertFilter,
   limit: number,
-): Promise<StandingAlert[]> => {
-  const rows = await columns.query<StandingRow>(
-    `SELECT ${standingColumns} FROM alert_states FINAL
+): Promise<ActiveAlert[]> => {
+  const rows = await columns.query<AlertStateRow>(
+    `SELECT ${alertStateColumns} FROM alert_states FINAL
     WHERE tenant_id = {tenant:String} AND alert_id != '' AND state IN {states:Array(String)}
       ${ruleIds === undefined ? '' : 'AND rule_id IN {rules:Array(String)}'}
       ${alertId === undefined ? '' : 'AND alert_id = {alert:String}'}
@@ -142,7 +142,7 @@ export const readAlerts = async (
     },
     { maxResultRows: limit },
   );
-  return rows.map(standing);
+  return rows.map(toActiveAlert);
 };
 
 /** Alerts that rules had whose ids begin so, as far back as transitions are kept. */

@@ -22,7 +22,7 @@ const measureOf = (condition: AlertCondition): string => {
 };
 
 /** `measure` of what is told of an alert: `p95` of a percentile, `average`; nothing where the value needs no word. */
-export const measureTold = (condition: AlertCondition): Pick<AlertHeld, 'measure'> => {
+export const alertMeasure = (condition: AlertCondition): Pick<AlertHeld, 'measure'> => {
   const measure = measureOf(condition);
   return measure === '' ? {} : { measure };
 };

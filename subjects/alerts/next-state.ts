@@ -29,7 +29,7 @@ export const isActive = (state: AlertState): boolean =>
   state === 'pending' || state === 'firing' || state === 'recovering';
 
 /** Nothing about it changes. */
-export const kept = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
+export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
   ...{ memo, reason, value: memo?.value ?? null },
   state: memo?.state ?? 'inactive',
 });
@@ -38,7 +38,7 @@ export const kept = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
 export const ended = (reason: string): Next => ({ memo: undefined, state: 'inactive', reason, value: null });
 
 /** The condition holds. */
-export const held = ({ rule, nowMs, labels, memo }: Place, { value, why, ...verdict }: Verdict): Next => {
+export const held = ({ rule, nowMs, labels, memo }: Place, { value, why: reason, ...verdict }: Verdict): Next => {
   const before = memo?.state ?? 'inactive';
   const forMs = msOf(rule.for);
   const fired = before === 'inactive' ? undefined : memo?.firedAtMs;
@@ -52,12 +52,12 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, why, ...verd
   if (fired === undefined && nowMs - sinceMs < forMs)
     return {
       ...{ memo: { ...own, state: 'pending' }, state: 'pending', value },
-      reason: `${why}; it fires if that lasts until ${at(sinceMs + forMs)}`,
+      reason: `${reason}; it fires if that lasts until ${at(sinceMs + forMs)}`,
     };
   const lasted = forMs > 0 && fired === undefined ? `, for ${durationText(nowMs - sinceMs)}` : '';
   return {
     ...{ memo: { ...own, firedAtMs: fired ?? nowMs, state: 'firing' }, state: 'firing', value },
-    reason: `${why}${lasted}`,
+    reason: `${reason}${lasted}`,
   };
 };
 
@@ -77,21 +77,21 @@ const remembersGroups = (rule: AlertRule): boolean =>
     (isNoneZero(rule) && ofNone(rule, '', undefined).is === 'held'));
 
 /** The condition does not hold. */
-export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, why }: Verdict): Next => {
-  const keepMs = msOf(rule.keepFiringFor);
+export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, why: reason }: Verdict): Next => {
+  const keepFiringMs = msOf(rule.keepFiringFor);
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
-  if (memo !== undefined && (memo.state === 'firing' || memo.state === 'recovering') && keepMs > 0) {
+  if (memo !== undefined && (memo.state === 'firing' || memo.state === 'recovering') && keepFiringMs > 0) {
     const clearedAtMs = memo.clearedAtMs ?? nowMs;
-    if (nowMs - clearedAtMs < keepMs)
+    if (nowMs - clearedAtMs < keepFiringMs)
       return {
         ...{ memo: { ...memo, state: 'recovering', clearedAtMs, seenMs, value }, state: 'recovering', value },
-        reason: `${why}; it keeps firing until ${at(clearedAtMs + keepMs)}`,
+        reason: `${reason}; it keeps firing until ${at(clearedAtMs + keepFiringMs)}`,
       };
   }
-  if (!remembersGroups(rule)) return { ...ended(why), value };
+  if (!remembersGroups(rule)) return { ...ended(reason), value };
   const sinceMs = memo?.state === 'inactive' ? memo.sinceMs : nowMs;
   const own = { labels, severity: memo?.severity ?? highestSeverity(rule), sinceMs, seenMs, value };
-  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: why, value };
+  return { memo: { ...own, state: 'inactive' }, state: 'inactive', reason: reason, value };
 };
 
 /** Nothing is known, and that is told. */
@@ -118,7 +118,7 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
     case 'unknown':
       return unknown(place, verdict.why);
     default:
-      return kept(place, memo === undefined ? verdict.why : `${verdict.why}: it stays as it was`);
+      return unchanged(place, memo === undefined ? verdict.why : `${verdict.why}: it stays as it was`);
   }
 };
 

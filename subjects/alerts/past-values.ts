@@ -1,6 +1,6 @@
 /** The values that a rule would have compared before, to be drawn: one for each window or step of a range, as its query answers them. */
 import { defaultName } from '../../queries/aggregate/measures.ts';
-import { everyGroup } from '../../queries/every-group.ts';
+import { everyGroup } from '../../queries/all-groups.ts';
 import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
@@ -12,11 +12,11 @@ import { type AlertRule, comparedMeasure } from './rule.ts';
 import { conversion } from './units.ts';
 
 /** More are not told apart on a chart. */
-const mostSeries = 20;
-export const mostValues = 500;
+const maxSeries = 20;
+export const maxValues = 500;
 
 type Condition = AlertRule['condition'];
-type Asking = Exclude<Condition, { kind: 'composite' }>;
+type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
 
 /** A threshold in the unit of the values. */
 export interface Limit {
@@ -37,7 +37,7 @@ export interface PastValues {
 }
 
 /** Whether a condition has values over time: an objective and a check have one at a time, and a condition over other rules has none. */
-export const hasPast = (condition: Condition): condition is Asking =>
+export const hasPast = (condition: Condition): condition is QueryCondition =>
   condition.kind !== 'composite' && !['slo', 'check', 'rows'].includes(condition.query.kind);
 
 /** Whether it is only ever asked at instants, as PromQL is. */
@@ -46,16 +46,16 @@ const isAtInstants = (query: Query): boolean =>
 
 /** Windows that end with the range; the first ones are left out where there are too many. Windows of PromQL may overlap. */
 export const windowsOf = (
-  condition: Asking,
+  condition: QueryCondition,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): { readonly stepMs: number; readonly count: number } => {
   const own = msOf((condition.kind === 'threshold' ? condition.step : undefined) ?? condition.window);
   const spanMs = Math.max(1, toMs - fromMs);
-  const stepMs = isAtInstants(condition.query) ? Math.max(1000, Math.ceil(spanMs / mostValues / 1000) * 1000) : own;
-  return { stepMs, count: Math.max(1, Math.min(mostValues, Math.floor(spanMs / stepMs))) };
+  const stepMs = isAtInstants(condition.query) ? Math.max(1000, Math.ceil(spanMs / maxValues / 1000) * 1000) : own;
+  return { stepMs, count: Math.max(1, Math.min(maxValues, Math.floor(spanMs / stepMs))) };
 };
 
-const limitsOf = (condition: Asking, unit: string): Limit[] => {
+const limitsOf = (condition: QueryCondition, unit: string): Limit[] => {
   if (condition.kind !== 'threshold') return [];
   const valuesIn = unit === '' ? (condition.queryUnit ?? '') : unit;
   return condition.thresholds.flatMap(({ severity, operator, value, upper, unit: own }) => {
@@ -68,7 +68,7 @@ const limitsOf = (condition: Asking, unit: string): Limit[] => {
 
 /** Throws as `run` does. */
 export const pastValues = async (
-  rule: Pick<AlertRule, 'delay'> & { readonly condition: Asking },
+  rule: Pick<AlertRule, 'delay'> & { readonly condition: QueryCondition },
   reading: QueryReading,
   { range, signal }: { readonly range: Range; readonly signal: AbortSignal },
 ): Promise<PastValues> => {
@@ -78,13 +78,13 @@ export const pastValues = async (
   const { stepMs, count } = windowsOf(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
   const fromMs = toMs - stepMs * count;
   const window = { fromMs: fromMs - delayMs, toMs: toMs - delayMs, stepMs };
-  const answer = await answerOver(everyGroup(condition.query, mostSeries), window, (part, asked) =>
-    answerOnly(part, reading, { ...asked, signal }),
+  const answer = await answerOver(everyGroup(condition.query, maxSeries), window, (part, context) =>
+    answerOnly(part, reading, { ...context, signal }),
   );
   const measure = comparedMeasure(condition);
   const named = condition.kind === 'threshold' ? condition.measure : undefined;
   const name = named ?? (measure === undefined ? undefined : (measure.as ?? defaultName(measure)));
-  const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, mostSeries);
+  const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
   const laterMs = delayMs + stepMs;
   return {
     ...{ fromMs, toMs, stepMs, partial: answer.partial },

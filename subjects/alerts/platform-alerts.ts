@@ -4,8 +4,8 @@ import type { NotificationChannel } from '../../schemas/resources/notification-c
 import type { ChannelHealth } from '../../schemas/resources/notification-delivery.ts';
 import type { OnCallGap } from '../../schemas/resources/on-call-gap.ts';
 import type { PlatformAlert, PlatformAlertKind } from '../../schemas/resources/platform-alert.ts';
-import type { SyntheticSuspect } from '../../schemas/resources/synthetic-told.ts';
-import type { StandingAlert } from './history.ts';
+import type { SyntheticSuspect } from '../../schemas/resources/synthetic-notification.ts';
+import type { ActiveAlert } from './history.ts';
 
 /** The rule that alerts of the platform name. */
 export const platformRuleId = 'platform';
@@ -124,19 +124,23 @@ export const suspectReason = ({ name, reason }: Omit<SyntheticSuspect, 'startedA
   `${name.slice(0, 256)} ${suspectReasonTexts[reason]}: its results say nothing of them`;
 
 /** The alerts of locations that have no vote. */
-export const standingSuspectAlerts = (
+export const activeSuspectAlerts = (
   suspects: readonly Named<SyntheticSuspect>[],
   nowMs: number,
-): StandingPlatformAlert[] =>
+): ActivePlatformAlert[] =>
   suspects.map(({ id, ...suspect }) => {
     const { startedAt } = suspect;
-    return standing(aboutSuspect(id, suspect), { reason: suspectReason(suspect), since: startedAt, startedAt }, nowMs);
+    return activeAlert(
+      aboutSuspect(id, suspect),
+      { reason: suspectReason(suspect), since: startedAt, startedAt },
+      nowMs,
+    );
   });
 
 /** The alerts of schedules in which nobody is on call soon. */
-export const standingGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): StandingPlatformAlert[] =>
+export const activeGapAlerts = (gaps: readonly Named<OnCallGap>[], nowMs: number): ActivePlatformAlert[] =>
   gaps.map(({ id, ...gap }) =>
-    standing(aboutGap(id, gap), { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt }, nowMs),
+    activeAlert(aboutGap(id, gap), { reason: gapReason(gap), since: gap.startedAt, startedAt: gap.startedAt }, nowMs),
   );
 
 /** The transition that begins or ends an alert of the platform. Equal for the same alert, whichever process tells it. */
@@ -159,17 +163,17 @@ export const platformTransition = (
 };
 
 /** An alert of the platform as alerts of rules are shown. */
-export interface StandingPlatformAlert extends StandingAlert {
+export interface ActivePlatformAlert extends ActiveAlert {
   readonly kind: string;
   readonly ruleName: string;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-const standing = (
+const activeAlert = (
   { kind, alertId, ruleName, severity, labels, annotations }: AboutPlatform,
   { reason, since, startedAt }: Pick<PlatformAlert, 'reason' | 'since' | 'startedAt'>,
   nowMs: number,
-): StandingPlatformAlert => ({
+): ActivePlatformAlert => ({
   ...{ kind, ruleId: platformRuleId, ruleName, alertId, projectId: '', labels, annotations: { ...annotations } },
   ...{ state: 'firing', severity, value: null, reason, error: '', evaluatedMs: nowMs },
   ...{ sinceMs: Date.parse(since), startedAtMs: Date.parse(startedAt) },
@@ -177,23 +181,23 @@ const standing = (
 });
 
 /** A stored alert of the platform as it stands. */
-export const standingPlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
-  standing(aboutKind(kind, alert.reason), alert, nowMs);
+export const activePlatformAlert = (kind: PlatformAlertKind, alert: PlatformAlert, nowMs: number) =>
+  activeAlert(aboutKind(kind, alert.reason), alert, nowMs);
 
 type Named<Fields> = Fields & { readonly id: string };
 
 /** The alerts of channels that fail. One that is deleted or disabled is tried no more, and fails no more. */
-export const standingChannelAlerts = (
+export const activeChannelAlerts = (
   channels: readonly Named<Pick<NotificationChannel, 'name' | 'enabled'>>[],
   healths: readonly Named<ChannelHealth>[],
   nowMs: number,
-): StandingPlatformAlert[] => {
+): ActivePlatformAlert[] => {
   const enabled = new Map(channels.flatMap((channel) => (channel.enabled ? [[channel.id, channel.name]] : [])));
   return healths.flatMap(({ id, failingSince, lastError }) => {
     const name = enabled.get(id);
     if (name === undefined || failingSince === null) return [];
     const reason = channelReason(name, lastError ?? '');
-    return standing(
+    return activeAlert(
       aboutChannel(id, name, lastError ?? ''),
       { reason, since: failingSince, startedAt: failingSince },
       nowMs,

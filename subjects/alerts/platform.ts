@@ -1,6 +1,6 @@
 /** What of the platform stands still for an organization: its rules, or its records. */
 import { partitionOf } from '../../schemas/partition.ts';
-import type { GroupStanding } from '../../schemas/ports/standing.ts';
+import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { tenantKeys } from '../../schemas/tenant-key.ts';
 import { msOf } from './durations.ts';
 import { staleSinceMs } from './staleness.ts';
@@ -20,7 +20,7 @@ export interface WatchedRule {
 }
 
 /** A restart takes less. */
-export const leastStaleMs = 90_000;
+export const minStaleMs = 90_000;
 
 const named: Readonly<Record<WatchedRule['kind'], string>> = {
   alert: 'alert rules',
@@ -52,7 +52,7 @@ export const rulesFinding = (
     if (staleSinceMs(rule, evaluated, nowMs) === undefined) continue;
     const lastMs = Math.max(evaluated, Date.parse(rule.updatedAt));
     const waitedMs = nowMs - (fires ? lastMs : Math.max(lastMs, watchedSinceMs));
-    if (waitedMs < (fires ? 0 : Math.max(leastStaleMs, 3 * msOf(rule.interval)))) continue;
+    if (waitedMs < (fires ? 0 : Math.max(minStaleMs, 3 * msOf(rule.interval)))) continue;
     count.stale++;
     sinceMs = Math.min(sinceMs, lastMs);
   }
@@ -76,8 +76,8 @@ export const latenessReason = (ageMs: number, fires = false): string | undefined
 
 /** What is to be said of an organization's records by how far these groups have come in its partitions. */
 export const latenessOf = (
-  standings: readonly GroupStanding[],
-  asked: {
+  statuses: readonly GroupStatus[],
+  options: {
     readonly tenantId: string;
     readonly shards: number;
     readonly nowMs: number;
@@ -85,9 +85,9 @@ export const latenessOf = (
     readonly fires: boolean;
   },
 ): Finding | undefined => {
-  const { tenantId, shards, nowMs, fires } = asked;
+  const { tenantId, shards, nowMs, fires } = options;
   let worst: { readonly group: string; readonly ageMs: number } | undefined;
-  for (const { group, partitions } of standings)
+  for (const { group, partitions } of statuses)
     for (const [, ofTopic] of Map.groupBy(partitions, ({ topic }) => topic)) {
       const own = new Set(tenantKeys(tenantId, shards).map((key) => partitionOf(key, ofTopic.length)));
       for (const { partition, ageMs } of ofTopic)

@@ -2,7 +2,7 @@
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
-import type { StandingAlert } from './history.ts';
+import type { ActiveAlert } from './history.ts';
 import { recordingRuleId } from './recording/group.ts';
 import { type AlertRule, alertNameOf } from './rule.ts';
 import type { Labels } from './state.ts';
@@ -32,17 +32,17 @@ const figure = (value: number | null): string => {
 /** Alerts that are pending or fire. Those of rules that are not given are none. */
 export const prometheusAlerts = (
   rules: ReadonlyMap<string, AlertRule>,
-  alerts: readonly StandingAlert[],
+  alerts: readonly ActiveAlert[],
   queried: Queried,
 ): PrometheusAlert[] =>
   alerts.flatMap(({ ruleId, labels, severity, value, sinceMs, evaluatedMs, state }) => {
     const rule = rules.get(ruleId);
     const shown = states[state];
     if (rule === undefined || shown === undefined) return [];
-    const told = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
+    const values = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
     return [
       {
-        ...{ labels: alertLabels(rule, told), annotations: alertAnnotations(rule, told, queried), state: shown },
+        ...{ labels: alertLabels(rule, values), annotations: alertAnnotations(rule, values, queried), state: shown },
         ...{ activeAt: new Date(sinceMs ?? 0).toISOString(), value: figure(value) },
       },
     ];
@@ -101,7 +101,7 @@ export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] 
 ];
 
 /** What rules of both kinds have in common. */
-const stood = (last: StandingAlert | undefined) => ({
+const stood = (last: ActiveAlert | undefined) => ({
   health: last === undefined ? ('unknown' as const) : last.error === '' ? ('ok' as const) : ('err' as const),
   ...(last !== undefined && last.error !== '' && { lastError: last.error }),
   evaluationTime: (last?.durationMs ?? 0) / 1000,
@@ -111,11 +111,11 @@ const stood = (last: StandingAlert | undefined) => ({
 /** `standing`: rules by their last evaluation (`readRuleStates`). */
 const shownRule = (
   { id, alert, name, labels, query }: ListedRule,
-  standing: ReadonlyMap<string, StandingAlert>,
-  alerts: readonly StandingAlert[],
+  lastStates: ReadonlyMap<string, ActiveAlert>,
+  alerts: readonly ActiveAlert[],
   queried: Queried,
 ) => {
-  const last = stood(standing.get(id));
+  const last = stood(lastStates.get(id));
   if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
   const own = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {
@@ -128,8 +128,8 @@ const shownRule = (
 /** The rules in the groups of their files, in their order there. */
 export const prometheusRules = (
   rules: readonly ListedRule[],
-  standing: ReadonlyMap<string, StandingAlert>,
-  alerts: readonly StandingAlert[],
+  lastStates: ReadonlyMap<string, ActiveAlert>,
+  alerts: readonly ActiveAlert[],
   queried: Queried,
 ) => {
   const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
@@ -137,7 +137,7 @@ export const prometheusRules = (
   return [...groups.values()].map((listed) => {
     const own = listed
       .toSorted((one, other) => one.place - other.place)
-      .map((rule) => shownRule(rule, standing, byRule.get(rule.id) ?? [], queried));
+      .map((rule) => shownRule(rule, lastStates, byRule.get(rule.id) ?? [], queried));
     const { name, file, interval, limit } = (listed[0] as ListedRule).group;
     return {
       ...{ name, file, rules: own, interval: msOf(interval) / 1000, limit },

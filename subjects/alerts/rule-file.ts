@@ -1,12 +1,12 @@
 /** Prometheus' rule files as they are read: groups of alerting and recording rules as YAML. */
-import { apart } from '../../queries/apart.ts';
+import { inWorker } from '../../queries/worker.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import type { alertSeverities } from '../../schemas/alerts.ts';
-import { durationText, msOf, shortestInterval } from './durations.ts';
+import { durationText, minInterval, msOf } from './durations.ts';
 import { RecordingGroupFields } from './recording/group.ts';
 import { groupProblemsOf } from './recording/problems.ts';
 import { AlertRuleFields, type RuleOrigin } from './rule.ts';
-import { keptProblemsOf, type Problem, textProblemsOf } from './rule-problems.ts';
+import { type Problem, storedRuleProblemsOf, textProblemsOf } from './rule-problems.ts';
 
 /** What became of one rule of a file. */
 export interface FileRule {
@@ -74,25 +74,25 @@ const unknownIn = (given: Record<string, unknown>, names: ReadonlySet<string>): 
     .filter((name) => !names.has(name))
     .map((path) => ({ path, message: 'is not known' }));
 
-const usualInterval = '1m';
+const defaultInterval = '1m';
 
 /** What a group says of all its rules. In Prometheus too an interval of 0 is the usual one. */
 const timesOf = (group: Record<string, unknown>) => {
-  const given = durationIn(group['interval'], usualInterval);
-  const interval = given === '0s' ? usualInterval : given;
+  const given = durationIn(group['interval'], defaultInterval);
+  const interval = given === '0s' ? defaultInterval : given;
   return {
-    interval: isTooOften(interval) ? shortestInterval : interval,
+    interval: isTooOften(interval) ? minInterval : interval,
     delay: durationIn(group['query_offset'], '0s'),
   };
 };
 
 /** Whether it is a duration at all, and shorter than rules are evaluated. */
-const isTooOften = (interval: string): boolean => msOf(interval) > 0 && msOf(interval) < msOf(shortestInterval);
+const isTooOften = (interval: string): boolean => msOf(interval) > 0 && msOf(interval) < msOf(minInterval);
 
 const timeWarningsOf = (group: Record<string, unknown>): Problem[] => {
   const interval = group['interval'];
-  if (!isTooOften(durationIn(interval, usualInterval))) return [];
-  const message = `is ${interval}: rules are evaluated every ${shortestInterval} at most, and so are these`;
+  if (!isTooOften(durationIn(interval, defaultInterval))) return [];
+  const message = `is ${interval}: rules are evaluated every ${minInterval} at most, and so are these`;
   return [{ path: 'interval', message }];
 };
 
@@ -129,7 +129,7 @@ const placed = (
 ): FileRule => {
   const parsed = AlertRuleFields.safeParse(rule);
   if (parsed.success) {
-    const problems = [...more, ...keptProblemsOf(parsed.data)];
+    const problems = [...more, ...storedRuleProblemsOf(parsed.data)];
     const warnings = textProblemsOf(parsed.data).map(({ path, message }) => ({
       path,
       message: `is shown as it is: ${message}`,
@@ -195,7 +195,7 @@ export interface ReadRuleFile {
   readonly problem?: string;
 }
 
-const isTaken = ({ rule, record }: FileRule): boolean => rule !== undefined || record !== undefined;
+const isAccepted = ({ rule, record }: FileRule): boolean => rule !== undefined || record !== undefined;
 
 const groupNameOf = (group: Record<string, unknown>): string => String(group['name'] ?? '');
 
@@ -226,7 +226,7 @@ const readGroup = (
   const [first] = recordings;
   const warnings = timeWarningsOf(group);
   return {
-    rules: read.map((rule) => (isTaken(rule) ? { ...rule, problems: [...rule.problems, ...warnings] } : rule)),
+    rules: read.map((rule) => (isAccepted(rule) ? { ...rule, problems: [...rule.problems, ...warnings] } : rule)),
     recordings: first === undefined ? [] : [{ ...first, rules: recordings.flatMap(({ rules: own }) => own) }],
   };
 };
@@ -248,4 +248,4 @@ export const readRuleFile = (text: string, fileName = ''): ReadRuleFile => {
 };
 
 /** `readRuleFile`, which reads long files in a thread. */
-export const readRuleFileApart = apart(import.meta.url, readRuleFile);
+export const readRuleFileInWorker = inWorker(import.meta.url, readRuleFile);

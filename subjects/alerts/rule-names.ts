@@ -17,7 +17,7 @@ export class RuleNames {
   }
 
   /** The rule under its name, and the known one that it replaces. */
-  take(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
+  assign(rule: AlertRuleFields): { readonly rule: AlertRuleFields; readonly replaces: KnownRule | undefined } {
     const { origin } = rule;
     if (origin === undefined) return { rule, replaces: this.#byName.get(rule.name) };
     const ofNone = this.#byName.get(rule.name);
@@ -37,11 +37,11 @@ export class RuleNames {
     let name = alert;
     for (let count = 1; this.#byName.has(name); count++) {
       const more = ` (${group.slice(0, 100)}${count === 1 ? '' : ` ${count}`})`;
-      name = alert.slice(0, longestName - more.length) + more;
+      name = alert.slice(0, maxNameLength - more.length) + more;
     }
     return name;
   }
 }
 
-const longestName = 256;
+const maxNameLength = 256;
 const keyOf = ({ file, group, alert, nth }: RuleOrigin): string => JSON.stringify([file, group, alert, nth]);

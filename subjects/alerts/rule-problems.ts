@@ -10,7 +10,7 @@ export interface Problem {
   readonly message: string;
 }
 
-const mostSteps = 1000;
+const maxSteps = 1000;
 
 const ofRecovery = ({ operator, value = 0, recovery = value }: Threshold): string | undefined => {
   if (operator === 'above' || operator === 'at-least') return recovery > value ? 'must not be above value' : undefined;
@@ -41,7 +41,7 @@ const singles: Readonly<Record<string, string>> = {
 };
 
 /** Of what is unusual or to come. */
-const ofForesight = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
+const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
   if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
   const message = 'must ask telemetry: it is the figures that can be absent';
   return [
@@ -66,7 +66,7 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   const { query } = condition;
   if (query.kind === 'rows')
     problems.push({ path: 'condition.query.kind', message: 'must give figures, not rows: take an aggregate' });
-  problems.push(...ofForesight(condition));
+  problems.push(...ofPrediction(condition));
   if (condition.kind === 'absence') return problems;
   if (condition.measure !== undefined && query.kind !== 'aggregate')
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
@@ -75,8 +75,8 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
     problems.push({ path: 'condition.step', message: `must be left out: ${singles[query.kind]} at a time` });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
-  else if (step !== undefined && msOf(window) / msOf(step) > mostSteps)
-    problems.push({ path: 'condition.step', message: `gives more than ${mostSteps} steps in the window` });
+  else if (step !== undefined && msOf(window) / msOf(step) > maxSteps)
+    problems.push({ path: 'condition.step', message: `gives more than ${maxSteps} steps in the window` });
   if (step === undefined && match !== 'last')
     problems.push({ path: 'condition.match', message: 'needs a step: without one there is a single value' });
   return [...problems, ...thresholds.flatMap((one, index) => ofThreshold(one, `condition.thresholds.${index}`))];
@@ -104,7 +104,7 @@ export const problemsOf = (rule: AlertRuleFields): Problem[] => [
 ];
 
 /** The same of a rule that is to be kept: its query is read, too. What is only tried says so in its answer. */
-export const keptProblemsOf = (rule: AlertRuleFields): Problem[] => {
+export const storedRuleProblemsOf = (rule: AlertRuleFields): Problem[] => {
   const problems = problemsOf(rule);
   const { condition } = rule;
   return problems.length > 0 || condition.kind === 'composite'

@@ -2,10 +2,10 @@
 import type { AnomalyQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { RuleAnswer } from './answer.ts';
-import { ask } from './ask.ts';
 import { msOf } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
+import { queryRule } from './run-query.ts';
 
 /** By then what is received has landed, unless something is wrong. */
 const landedMs = 10_000;
@@ -47,7 +47,7 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
   if (missing.length === 0) return [];
   if (answer.groups.length === 0) {
     const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
-    const all = await ask(ungrouped, reading, { nowMs });
+    const all = await queryRule(ungrouped, reading, { nowMs });
     const hasData =
       all.kind === 'groups' && all.groups.some(({ points }) => points.some((one) => one !== null && one !== 0));
     if (!hasData) return [];

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { type Measure, Query, readSaved } from '../../queries/query.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
-import { duration, msOf, shortestManagedInterval } from './durations.ts';
-import { longestLabel } from './plain.ts';
+import { duration, minManagedInterval, msOf } from './durations.ts';
+import { maxLabelLength } from './plain.ts';
 import { isUnit } from './units.ts';
 
 /** How a value is held against a threshold. `any`: every group that the query answers, as in Prometheus' rules. */
@@ -122,7 +122,7 @@ export const AlertRuleFields = z.strictObject({
   projectId: z.string().min(1).max(128).nullable().default(null).describe('The project that its alerts belong to'),
   enabled: z.boolean().default(true),
   condition: AlertCondition,
-  interval: duration(shortestManagedInterval, '1d').default('1m').describe('How often it is evaluated'),
+  interval: duration(minManagedInterval, '1d').default('1m').describe('How often it is evaluated'),
   delay: duration('0s', '1h')
     .default('0s')
     .describe(
@@ -158,7 +158,7 @@ export const AlertRuleFields = z.strictObject({
     .default('1d')
     .describe('A group that had no data for so long is gone: its alert ends, and says that it did not recover'),
   labels: z
-    .record(labelName, z.string().max(longestLabel))
+    .record(labelName, z.string().max(maxLabelLength))
     .default({})
     .describe('Values are templates: {{ $labels.service }}'),
   annotations: z

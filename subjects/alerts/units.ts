@@ -65,10 +65,10 @@ const readableUnits: readonly (readonly [kind: string, unit: string, least: numb
 export const readably = (value: number, unit: string): readonly [value: number, unit: string] => {
   const kind = units.get(unit)?.[0];
   if (value === 0 || !Number.isFinite(value)) return [value, unit];
-  for (const [of, wanted, least] of readableUnits) {
-    const factor = of === kind ? conversion(unit, wanted) : undefined;
-    if (factor !== undefined && Math.abs(value * factor) >= least)
-      return [Number((value * factor).toPrecision(15)), wanted];
+  for (const [of, targetUnit, minValue] of readableUnits) {
+    const factor = of === kind ? conversion(unit, targetUnit) : undefined;
+    if (factor !== undefined && Math.abs(value * factor) >= minValue)
+      return [Number((value * factor).toPrecision(15)), targetUnit];
   }
   return [value, unit];
 };

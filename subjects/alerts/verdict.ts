@@ -22,7 +22,7 @@ type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 
-const missing = (why: string): Verdict => ({ is: 'missing', severity: undefined, value: null, why });
+const missing = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, why: reason });
 
 /** A number as people read it. */
 export const shown = (value: number | null | undefined, unit: string): string => {
@@ -83,7 +83,7 @@ const decided = (
   }
 };
 
-const said: Readonly<Record<ThresholdCondition['match'], string>> = {
+const matchTexts: Readonly<Record<ThresholdCondition['match'], string>> = {
   'at-least-once': 'at least once in',
   'all-the-time': 'all the time in',
   'on-average': 'on average over',
@@ -160,7 +160,7 @@ const sideNow = (threshold: Threshold, { isHeldBack }: Crossing, unit: string): 
 const byThresholds = (judged: Judged): Verdict => {
   const { condition, unit } = judged;
   const { match, window, step, thresholds } = condition;
-  const over = step === undefined ? `over ${window}` : `${said[match]} ${window}`;
+  const over = step === undefined ? `over ${window}` : `${matchTexts[match]} ${window}`;
   const ordered = thresholds.toSorted((one, other) => severityRank(other.severity) - severityRank(one.severity));
   let last: Verdict = missing('the rule has no threshold');
   for (const threshold of ordered) {
@@ -170,8 +170,8 @@ const byThresholds = (judged: Judged): Verdict => {
     const compared = comparedOf(threshold, value, unit);
     const { text } = compared;
     if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${text}`, compared };
-    const why = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
-    if (isCrossed || isHeldBack) return { is: 'held', severity, value, why, compared };
+    const reason = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
+    if (isCrossed || isHeldBack) return { is: 'held', severity, value, why: reason, compared };
     last = {
       is: 'clear',
       severity: undefined,
@@ -196,11 +196,11 @@ const ofAbsence = ({ window, severity }: Absence, points: readonly number[], isC
 };
 
 /** A verdict in the words of the answer. */
-const saying = (verdict: Verdict, group: GroupAnswer | undefined): Verdict => {
+const withStatus = (verdict: Verdict, group: GroupAnswer | undefined): Verdict => {
   if (group?.says === undefined) return verdict;
-  const { text, why } = group.says;
+  const { text, why: reason } = group.says;
   return {
-    ...{ ...verdict, why },
+    ...{ ...verdict, why: reason },
     ...(verdict.compared && { compared: { ...verdict.compared, text, threshold: '' } }),
   };
 };
@@ -221,7 +221,7 @@ export const verdictOf = (
   const events = group?.events ?? points.length;
   if (minimumEvents !== undefined && events < minimumEvents)
     return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
-  const verdict = saying(byThresholds({ condition, points, unit, active }), group);
+  const verdict = withStatus(byThresholds({ condition, points, unit, active }), group);
   return verdict.is === 'held' && group?.tooFew !== undefined
     ? { ...verdict, is: 'clear', severity: undefined, why: `${verdict.why}, but ${group.tooFew}` }
     : verdict;

@@ -28,10 +28,10 @@ const candidates: Readonly<Record<string, readonly string[]>> = {
   traces: ['service', 'name', 'http.route', 'host.name'],
   metrics: ['service', 'host.name', 'http.route', 'k8s.pod.name'],
 };
-const mostGroups = 1000;
-const mostShown = 10;
+const maxGroups = 1000;
+const maxShown = 10;
 /** Steps that are compared: of the anomaly, and before it. */
-const steps = { during: 60, least: 10 };
+const steps = { during: 60, min: 10 };
 
 const none = (reason: string): Contributions => ({ by: null, change: null, groups: [], others: null, reason });
 
@@ -43,12 +43,12 @@ const splittable = (query: Query, name: string): Splittable | string => {
     const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === name);
     if (measure === undefined || !['count', 'sum', 'rate'].includes(measure.function))
       return 'only counts and sums consist of parts that add up';
-    return { ...query, measures: [measure], order: undefined, limit: mostGroups };
+    return { ...query, measures: [measure], order: undefined, limit: maxGroups };
   }
   if (query.kind === 'metric') {
     if (query.across !== 'sum' || !['rate', 'increase', 'sum', 'last', 'avg', 'count'].includes(query.overTime))
       return 'only sums over series consist of parts that add up';
-    return { ...query, limit: mostGroups };
+    return { ...query, limit: maxGroups };
   }
   return `parts of a query of the kind ${query.kind} are not known`;
 };
@@ -60,7 +60,7 @@ interface Window {
 
 const windowsOf = ({ beginMs, endMs, stepMs }: StoredAnomaly, upToMs: number): { during: Window; before: Window } => {
   const toMs = Math.max(beginMs + stepMs, Math.min(endMs ?? upToMs, upToMs, beginMs + steps.during * stepMs));
-  const count = Math.max(steps.least, (toMs - beginMs) / stepMs);
+  const count = Math.max(steps.min, (toMs - beginMs) / stepMs);
   return { during: { fromMs: beginMs, toMs }, before: { fromMs: beginMs - count * stepMs, toMs: beginMs } };
 };
 
@@ -74,15 +74,15 @@ const meansOf = async (
   query: Splittable,
   { labels, stepMs }: StoredAnomaly,
   { fromMs, toMs }: Window,
-  asking: { readonly by: string; readonly reading: QueryReading; readonly signal: AbortSignal },
+  options: { readonly by: string; readonly reading: QueryReading; readonly signal: AbortSignal },
 ): Promise<Map<string, number>> => {
-  const split = { ...query, groupBy: [...query.groupBy, asking.by] };
+  const split = { ...query, groupBy: [...query.groupBy, options.by] };
   const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n };
-  const { series } = await answerOnly(split, asking.reading, { range, stepMs, signal: asking.signal });
+  const { series } = await answerOnly(split, options.reading, { range, stepMs, signal: options.signal });
   const own = series.filter((one) => query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')));
   return new Map(
     own.map((one) => [
-      one.labels[asking.by] ?? '',
+      one.labels[options.by] ?? '',
       one.points.reduce((sum, [, value]) => sum + numberOf(value), 0) / ((toMs - fromMs) / stepMs),
     ]),
   );
@@ -98,9 +98,9 @@ const partsOf = (by: string, during: Map<string, number>, before: Map<string, nu
   const shared = ({ group, change }: { group: string; change: number }): Contribution => ({
     ...{ group, change, share: total === 0 ? 0 : change / total },
   });
-  const groups = sorted.slice(0, mostShown).map(shared);
+  const groups = sorted.slice(0, maxShown).map(shared);
   const rest = total - groups.reduce((sum, { change }) => sum + change, 0);
-  const others = sorted.length > mostShown ? shared({ group: '', change: rest }) : null;
+  const others = sorted.length > maxShown ? shared({ group: '', change: rest }) : null;
   return { by, change: total, groups, others, reason: null };
 };
 
@@ -120,11 +120,11 @@ export const readContributions = async (
   const { during, before } = windowsOf(anomaly, reading.nowMs);
   const found: Contributions[] = [];
   for (const by of fields.filter((field) => !split.groupBy.includes(field))) {
-    const asking = { by, reading, signal };
+    const options = { by, reading, signal };
     const parts = partsOf(
       by,
-      await meansOf(split, anomaly, during, asking),
-      await meansOf(split, anomaly, before, asking),
+      await meansOf(split, anomaly, during, options),
+      await meansOf(split, anomaly, before, options),
     );
     found.push(parts);
   }

@@ -1,5 +1,5 @@
 /** What a detector says that cannot be watched, beyond its form. */
-import { leastStepOf } from '../../queries/least-step.ts';
+import { minStepMsOf } from '../../queries/min-step.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
 import { ownProblemsOf } from '../../queries/validity.ts';
@@ -43,15 +43,15 @@ const ofKind = (query: Query, path: string): Problem[] => {
 export const detectorProblems = ({ query, step }: Pick<DetectorFields, 'query' | 'step'>): Problem[] => [
   ...ofKind(query, 'query'),
   ...ownProblemsOf(query),
-  ...stepProblems(step, leastStepOf(query)),
+  ...stepProblems(step, minStepMsOf(query)),
 ];
 
-const stepProblems = (step: string, leastMs: number): Problem[] =>
-  msOf(step) % leastMs === 0
+const stepProblems = (step: string, minStepMs: number): Problem[] =>
+  msOf(step) % minStepMs === 0
     ? []
     : [
         {
           path: 'step',
-          message: `must be a multiple of ${leastMs / 1000} seconds: what the query counts is told by that`,
+          message: `must be a multiple of ${minStepMs / 1000} seconds: what the query counts is told by that`,
         },
       ];

@@ -1,6 +1,6 @@
 /** What becomes of an anomaly of a series with each point: it begins, becomes worse, or ends. Pure. */
 
-import { type Direction, directionOf } from '../../queries/anomalies/said.ts';
+import { type Direction, directionOf } from '../../queries/anomalies/anomaly-text.ts';
 import type { Scored } from '../../queries/anomalies/scorer.ts';
 import type { Sign } from '../../queries/anomalies/signs.ts';
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
@@ -45,7 +45,7 @@ const begun = (scored: Scored & { readonly sign: Sign }, value: number, mode: Fo
   return { beginMs: timeMs, before: expected, isOld: mode === 'learning', score, sign, peak, told: 0 };
 };
 
-const gone = (episode: Episode, scored: Scored & { readonly sign: Sign }, value: number): Episode => {
+const extended = (episode: Episode, scored: Scored & { readonly sign: Sign }, value: number): Episode => {
   const { timeMs, expected, low, high, score, sign } = scored;
   const isFurther = Math.abs(value - (episode.before ?? value)) > Math.abs(changeOf(episode));
   return {
@@ -56,12 +56,12 @@ const gone = (episode: Episode, scored: Scored & { readonly sign: Sign }, value:
 };
 
 /** Whether an episode is told at all: which way it goes, how rare it is, and how large. */
-const matters = (episode: Episode, { direction, least, allowed }: FollowOptions): boolean => {
+const matters = (episode: Episode, { direction, least: minChange, allowed }: FollowOptions): boolean => {
   const own = directionOf(episode.sign);
   return (
     (direction === 'both' || own === direction) &&
     episode.score > scoreOf(allowed[own]) &&
-    Math.abs(changeOf(episode)) >= least[own]
+    Math.abs(changeOf(episode)) >= minChange[own]
   );
 };
 
@@ -82,7 +82,7 @@ export const follow = (
   if (!scored.isAnomalous || sign === null)
     return { episode: undefined, change: episode !== undefined && episode.told > 0 ? 'end' : undefined };
   const known = { ...scored, sign };
-  const next = episode === undefined ? begun(known, value, options.mode) : gone(episode, known, value);
+  const next = episode === undefined ? begun(known, value, options.mode) : extended(episode, known, value);
   const isWorse = episode !== undefined && scored.score > scoreOf(options.allowed[directionOf(sign)]);
   if (options.mode !== 'now') return { episode: next, change: undefined };
   if (next.told > 0)

@@ -1,5 +1,5 @@
 /** Anomalies and scores that landed. */
-import { readableSignals } from '../../queries/anomalies/of-detector.ts';
+import { readableSignals } from '../../queries/anomalies/detector-status.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';

@@ -2,11 +2,11 @@
 import {
   attackTagsOf,
   parentOf,
-  type Standing,
-  standingOf,
   type Tactic,
   type Technique,
+  type TechniqueStatus,
   tactics,
+  techniqueStatusOf,
   techniques,
 } from './matrix.ts';
 
@@ -42,7 +42,7 @@ export interface Coverage {
   /** Ids that rules name and the matrix has no more, or never had. */
   readonly others: readonly {
     readonly id: string;
-    readonly standing: Exclude<Standing, { standing: 'current' }>;
+    readonly standing: Exclude<TechniqueStatus, { standing: 'current' }>;
     readonly rules: number;
   }[];
 }
@@ -88,8 +88,8 @@ export const coverageOf = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<s
       techniques: top.filter(({ technique }) => technique.tactics.includes(tactic.shortName)),
     })),
     others: [...found].flatMap(([id, { rules: count }]) => {
-      const standing = standingOf(id);
-      return standing.standing === 'current' ? [] : [{ id, standing, rules: count }];
+      const techniqueStatus = techniqueStatusOf(id);
+      return techniqueStatus.standing === 'current' ? [] : [{ id, standing: techniqueStatus, rules: count }];
     }),
   };
 };

@@ -37,14 +37,14 @@ export const parentOf = (id: string): string => id.split('.')[0] as string;
  * What an id stands for today. `revoked`: another one took its place; `deprecated`: it went without one; `unknown`: the matrix never
  * had it, or has it from a later version on.
  */
-export type Standing =
+export type TechniqueStatus =
   | { readonly standing: 'current'; readonly technique: Technique }
   | { readonly standing: 'revoked'; readonly by: Technique }
   | { readonly standing: 'deprecated' }
   | { readonly standing: 'unknown' };
 
 /** Looks a technique up, `t1059.001` and `T1059.001` alike. */
-export const standingOf = (id: string): Standing => {
+export const techniqueStatusOf = (id: string): TechniqueStatus => {
   const written = id.toUpperCase();
   const technique = techniques.get(written);
   if (technique !== undefined) return { standing: 'current', technique };

@@ -1,11 +1,11 @@
 /** From where a symptom comes: how much of what a node is worse by its callees explain, from call to call. Pure. */
-import { type Minute, minuteMs, type Scene, type SceneEdge } from './scene.ts';
+import { type ContextEdge, type IncidentContext, type Minute, minuteMs } from './incident-context.ts';
 import { excessOf, onsetOf, type Worsening, worseSince } from './worsening.ts';
 
 /** Calls that are followed from a symptom. */
-const mostCalls = 6;
+const maxCalls = 6;
 /** Less of the symptom is not followed. */
-const leastShare = 0.1;
+const minShare = 0.1;
 
 export interface Blamed {
   readonly node: string;
@@ -24,7 +24,7 @@ export interface Blamed {
 
 /** How much of what a node is worse by the calls of an edge explain; 0 where the edge is not worse. */
 const explainedBy = (
-  { minutes }: SceneEdge,
+  { minutes }: ContextEdge,
   node: readonly Minute[],
   worse: readonly Worsening[],
   { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
@@ -47,19 +47,19 @@ const explainedBy = (
 };
 
 /** Every node that a part of the symptom comes from, those that the most comes from first. */
-export const blameOf = (scene: Scene): Blamed[] => {
-  const { symptoms, noticedMs, untilMs, nodes } = scene;
+export const blameOf = (context: IncidentContext): Blamed[] => {
+  const { symptoms, noticedMs, untilMs, nodes } = context;
   const found = new Map<string, Blamed>();
   const visit = (node: string, reaching: number, path: readonly string[], around: number): void => {
     const minutes = nodes.get(node) ?? [];
     const known = { onsetMs: around, earliestMs: around, latestMs: around };
     const { onsetMs, earliestMs, latestMs } = minutes.length === 0 ? known : onsetOf(minutes, around);
     const worse = worseSince(minutes, onsetMs, { untilMs }) ?? [];
-    const edges = path.length > mostCalls ? [] : scene.edges.filter(({ client }) => client === node);
+    const edges = path.length > maxCalls ? [] : context.edges.filter(({ client }) => client === node);
     const shares = edges
       .filter(({ server }) => !path.includes(server) && server !== node)
       .map((edge) => ({ edge, share: explainedBy(edge, minutes, worse, { onsetMs, untilMs }) }))
-      .filter(({ share }) => share * reaching >= leastShare);
+      .filter(({ share }) => share * reaching >= minShare);
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
     const own = reaching * Math.max(0, 1 - total);

@@ -3,7 +3,15 @@
  * tested by minutes before and after; one of which that cannot be said is not claimed. Pure.
  */
 import { type Blamed, blameOf } from './blame.ts';
-import { type Change, type Gauge, type Minute, minuteMs, type Novelty, nodeName, type Scene } from './scene.ts';
+import {
+  type Change,
+  type Gauge,
+  type IncidentContext,
+  type Minute,
+  minuteMs,
+  type Novelty,
+  nodeName,
+} from './incident-context.ts';
 import { between, excessOf, riseOf, type Worsening, worseSince } from './worsening.ts';
 
 export const causeKinds = [
@@ -43,14 +51,14 @@ const priors: Readonly<Record<CauseKind, number>> = {
   ...{ callee: 0.5, error: 0.6, 'log-pattern': 0.6 },
 };
 /** What scores less is not claimed. */
-export const leastScore = 0.3;
+export const minScore = 0.3;
 /** Minutes: a cause may seem to begin so much after the symptom, and begins at most so long before it. */
 const late = 2;
 const early = 60;
 /** So many minutes between a change and the symptom tell whether the change alone did anything. */
-const tellingGap = 5;
+const decisiveGap = 5;
 const full = { share: 0.9, rise: 0.1 };
-const mostOthers = 20;
+const maxOthers = 20;
 
 const minutesText = (ms: number): string => `${Math.round(ms / minuteMs)} minutes`;
 const percent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
@@ -79,7 +87,7 @@ const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Wei
     return { weight: 0, evidence: [], against: [`it began ${minutesText(onsetMs - beginMs)} before the symptom`] };
   const weight = Math.exp(-Math.max(0, gap - 3) / 15);
   const when = gap < 1 ? 'as the symptom did' : `${minutesText(onsetMs - beginMs)} before the symptom`;
-  return gap > tellingGap
+  return gap > decisiveGap
     ? { weight, evidence: [], against: [`it began ${when}`] }
     : { weight, evidence: [`it began ${when}`], against: [] };
 };
@@ -96,14 +104,18 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
 };
 
 /** Whether requests of the node became worse with it, and not only with the symptom. */
-const byEffect = (atMs: number, { node, onsetMs, earliestMs, worse }: Blamed, { nodes, untilMs }: Scene): Weighed => {
+const byEffect = (
+  atMs: number,
+  { node, onsetMs, earliestMs, worse }: Blamed,
+  { nodes, untilMs }: IncidentContext,
+): Weighed => {
   const minutes = nodes.get(node) ?? [];
   const since = worseSince(minutes, Math.min(atMs, onsetMs), { untilMs });
   if (since === undefined)
     return { weight: 0, evidence: [], against: [`too few requests of ${nodeName(node)} to compare before and after`] };
   if (since.length === 0) return { weight: 0, evidence: [], against: ['requests are not worse after it than before'] };
   const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
-  if (earliestMs - atMs <= tellingGap * minuteMs) return { weight: 1, evidence, against: [] };
+  if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, against: [] };
   const alone = worseSince(minutes, atMs, { untilMs: earliestMs });
   const isAlone = alone?.some(({ aspect }) => worse.some((each) => each.aspect === aspect));
   return isAlone
@@ -111,21 +123,21 @@ const byEffect = (atMs: number, { node, onsetMs, earliestMs, worse }: Blamed, { 
     : { weight: 0.1, evidence: [], against: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };
 };
 
-type Told = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
+type CauseFields = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
 
-const judged = (told: Told, path: readonly string[], ...all: readonly Weighed[]): Judged => ({
-  ...told,
+const judged = (fields: CauseFields, path: readonly string[], ...all: readonly Weighed[]): Judged => ({
+  ...fields,
   path,
-  score: all.reduce((product, { weight }) => product * weight, priors[told.kind]),
+  score: all.reduce((product, { weight }) => product * weight, priors[fields.kind]),
   evidence: all.flatMap(({ evidence }) => evidence),
   against: all.flatMap(({ against }) => against),
 });
 
-const offPath = (told: Told): Judged =>
-  judged(told, [], { weight: 0, evidence: [], against: ['it is not on the path of the symptom'] });
+const offPath = (fields: CauseFields): Judged =>
+  judged(fields, [], { weight: 0, evidence: [], against: ['it is not on the path of the symptom'] });
 
 /** How much of what a node is worse by happened on one of its hosts. */
-const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs }: Scene): Weighed => {
+const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs }: IncidentContext): Weighed => {
   const own = hosts.get(node);
   const here = own?.get(host);
   if (own === undefined || here === undefined)
@@ -138,8 +150,8 @@ const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs
   };
   const there = share(here);
   const others = [...own].filter(([name]) => name !== host).map(([, minutes]) => share(minutes));
-  const most = Math.max(...others);
-  const isHere = there > 2 * most;
+  const highest = Math.max(...others);
+  const isHere = there > 2 * highest;
   return isHere
     ? {
         weight: 1,
@@ -149,21 +161,21 @@ const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs
     : { weight: 0.15, evidence: [], against: [`requests became as much worse on hosts other than ${host}`] };
 };
 
-const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, scene: Scene): Judged[] => {
+const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
   const { kind, node, host, atMs, title, link } = change;
-  const told = { kind, beginMs: atMs, title, link };
+  const fields = { kind, beginMs: atMs, title, link };
   const places = [...blamed.values()].filter((each) =>
-    node === undefined ? scene.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+    node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
   );
-  if (places.length === 0) return [offPath({ ...told, at: node ?? host ?? '' })];
+  if (places.length === 0) return [offPath({ ...fields, at: node ?? host ?? '' })];
   return places.map((place) =>
     judged(
-      { ...told, at: node ?? host ?? '' },
+      { ...fields, at: node ?? host ?? '' },
       place.path,
       byPlace(place),
       byTime(atMs, place),
-      ...(node === undefined && host !== undefined ? [byHost(host, place, scene)] : []),
-      byEffect(atMs, place, scene),
+      ...(node === undefined && host !== undefined ? [byHost(host, place, context)] : []),
+      byEffect(atMs, place, context),
     ),
   );
 };
@@ -184,14 +196,14 @@ const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs
   return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], against: [] };
 };
 
-const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, scene: Scene): Judged[] => {
+const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
   const { node, host, title, link, values } = gauge;
   const places = [...blamed.values()].filter((each) =>
-    node === undefined ? scene.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+    node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
   );
   const at = node ?? host ?? '';
   const kind = 'saturation';
-  if (places.length === 0) return [offPath({ kind, at, beginMs: riseOf(values, scene.noticedMs), title, link })];
+  if (places.length === 0) return [offPath({ kind, at, beginMs: riseOf(values, context.noticedMs), title, link })];
   return places.map((place) => {
     const beginMs = riseOf(values, place.onsetMs);
     // It may fill up slowly: what counts is that it was not full before.
@@ -200,8 +212,8 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, scene: Scene
       place.path,
       byPlace(place),
       byTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
-      ...(node === undefined && host !== undefined ? [byHost(host, place, scene)] : []),
-      byFullness(gauge, place.onsetMs, beginMs, scene.untilMs),
+      ...(node === undefined && host !== undefined ? [byHost(host, place, context)] : []),
+      byFullness(gauge, place.onsetMs, beginMs, context.untilMs),
       place.worse.length === 0
         ? { weight: 0, evidence: [], against: [`requests of ${nodeName(place.node)} are not worse`] }
         : { weight: 1, evidence: [`${nodeName(place.node)} since then: ${worseText(place.worse)}`], against: [] },
@@ -214,12 +226,12 @@ const ofNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
   blamed: ReadonlyMap<string, Blamed>,
 ): Judged => {
-  const told = { kind, at: node, beginMs: firstMs, title, link };
+  const fields = { kind, at: node, beginMs: firstMs, title, link };
   const place = blamed.get(node);
-  if (place === undefined) return offPath(told);
+  if (place === undefined) return offPath(fields);
   const isBefore = place.onsetMs - firstMs >= minuteMs;
   return judged(
-    told,
+    fields,
     place.path,
     byPlace(place),
     byTime(firstMs, place),
@@ -252,16 +264,16 @@ const ofCallee = (place: Blamed): Judged[] =>
       ];
 
 /** Other services of a host that ask much more than before, on hosts that are full. */
-const neighbours = (place: Blamed, scene: Scene): Judged[] => {
-  const own = scene.hosts.get(place.node) ?? new Map<string, never>();
+const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
+  const own = context.hosts.get(place.node) ?? new Map<string, never>();
   return [...own.keys()].flatMap((host) => {
-    const isFull = scene.gauges.some(
+    const isFull = context.gauges.some(
       (gauge) =>
         gauge.host === host &&
-        byFullness(gauge, place.onsetMs, riseOf(gauge.values, place.onsetMs), scene.untilMs).weight > 0,
+        byFullness(gauge, place.onsetMs, riseOf(gauge.values, place.onsetMs), context.untilMs).weight > 0,
     );
     if (!isFull) return [];
-    return [...scene.hosts].flatMap(([node, hosts]) => {
+    return [...context.hosts].flatMap(([node, hosts]) => {
       const minutes = hosts.get(host);
       if (node === place.node || minutes === undefined || place.path.includes(node)) return [];
       const beginMs = riseOf(
@@ -270,7 +282,7 @@ const neighbours = (place: Blamed, scene: Scene): Judged[] => {
       );
       const requests = (fromMs: number, toMs: number): number =>
         mean(between(minutes, fromMs, toMs).map((each) => each.requests));
-      const [was, is] = [requests(beginMs - early * minuteMs, beginMs), requests(beginMs, scene.untilMs)];
+      const [was, is] = [requests(beginMs - early * minuteMs, beginMs), requests(beginMs, context.untilMs)];
       if (is < 2 * was || is < 10) return [];
       return [
         judged(
@@ -284,7 +296,7 @@ const neighbours = (place: Blamed, scene: Scene): Judged[] => {
           place.path,
           byPlace(place),
           byTime(beginMs, place),
-          byHost(host, place, scene),
+          byHost(host, place, context),
           { weight: 1.1, evidence: [`it runs on ${host} too, which is full since`], against: [] },
         ),
       ];
@@ -303,30 +315,30 @@ const once = (all: readonly Judged[]): Judged[] => {
 };
 
 /** Judges all that a scene has. */
-export const causesOf = (scene: Scene): Causes => {
-  const blamed = blameOf(scene);
+export const causesOf = (context: IncidentContext): Causes => {
+  const blamed = blameOf(context);
   const byNode = new Map(blamed.map((each) => [each.node, each]));
-  const shown = scene.symptoms.flatMap((node) => byNode.get(node) ?? []);
-  const onsetMs = Math.min(...shown.map((each) => each.onsetMs), scene.noticedMs);
+  const shown = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
+  const onsetMs = Math.min(...shown.map((each) => each.onsetMs), context.noticedMs);
   const symptom = shown.flatMap(({ node, worse }) =>
     worse.length === 0 ? [] : [`${nodeName(node)}: ${worseText(worse)}`],
   );
   const all = once([
-    ...scene.changes.flatMap((change) => ofChange(change, byNode, scene)),
-    ...scene.gauges.flatMap((gauge) => ofGauge(gauge, byNode, scene)),
-    ...scene.novelties.map((novelty) => ofNovelty(novelty, byNode)),
+    ...context.changes.flatMap((change) => ofChange(change, byNode, context)),
+    ...context.gauges.flatMap((gauge) => ofGauge(gauge, byNode, context)),
+    ...context.novelties.map((novelty) => ofNovelty(novelty, byNode)),
     ...blamed.flatMap(ofCallee),
-    ...blamed.flatMap((place) => neighbours(place, scene)),
+    ...blamed.flatMap((place) => neighbours(place, context)),
   ]).map((each) => ({ ...each, score: Math.min(1, each.score) }));
   const isSeen = symptom.length > 0;
-  const causes = isSeen ? all.filter(({ score }) => score >= leastScore) : [];
+  const causes = isSeen ? all.filter(({ score }) => score >= minScore) : [];
   const claimed = new Set(causes);
-  const names = scene.symptoms.map(nodeName).join(', ');
+  const names = context.symptoms.map(nodeName).join(', ');
   const reason =
     causes.length > 0
       ? null
       : isSeen
         ? 'nothing that happened on the path of the symptom explains it'
         : `requests of ${names} are not worse than before: there is no symptom to explain`;
-  return { onsetMs, symptom, causes, others: all.filter((each) => !claimed.has(each)).slice(0, mostOthers), reason };
+  return { onsetMs, symptom, causes, others: all.filter((each) => !claimed.has(each)).slice(0, maxOthers), reason };
 };

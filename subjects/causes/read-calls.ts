@@ -4,14 +4,14 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { nodeOf, readEdges } from '../services/edges.ts';
 import { minutesCondition, minutesValues } from '../services/minutes.ts';
-import type { Minute, Scene, SceneEdge } from './scene.ts';
+import type { ContextEdge, IncidentContext, Minute } from './incident-context.ts';
 
 /** Calls that wait for their answer: what is sent to a queue does not slow its sender. */
 const waited = ['request', 'query'];
-const mostEdges = 2000;
-const mostNodes = 60;
-const mostCalls = 6;
-const mostRows = 200_000;
+const maxEdges = 2000;
+const maxNodes = 60;
+const maxCalls = 6;
+const maxRows = 200_000;
 
 /** The host of a resource, as senders of all kinds name it. */
 export const hostOf = (attributes: string): string =>
@@ -46,16 +46,16 @@ const reachedFrom = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<string[]> => {
-  const found = await readEdges(columns, scope, { minutes, limit: mostEdges, isMap: true });
+  const found = await readEdges(columns, scope, { minutes, limit: maxEdges, isMap: true });
   const edges = found.filter(({ edge }) => waited.includes(edge.connection)).map(({ edge }) => edge);
   const reached = new Set(symptoms);
   let last = symptoms;
-  for (let call = 0; call < mostCalls && last.length > 0; call++) {
+  for (let call = 0; call < maxCalls && last.length > 0; call++) {
     const from = new Set(last);
     last = edges
       .filter(({ client, server }) => from.has(client.id) && !reached.has(server.id))
       .map(({ server }) => server.id);
-    for (const node of last) if (reached.size < mostNodes) reached.add(node);
+    for (const node of last) if (reached.size < maxNodes) reached.add(node);
   }
   return [...reached];
 };
@@ -68,14 +68,14 @@ const readEdgeMinutes = async (
   clients: readonly string[],
   minutes: Range,
   scope: ProjectScope,
-): Promise<SceneEdge[]> => {
+): Promise<ContextEdge[]> => {
   const rows = await columns.query<Named & { client: string; server: string; kind: never; system: string }>(
     `SELECT client, server, server_kind AS kind, system, ${counts} FROM service_edges
     WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND client_kind = 'service' AND client IN {clients:Array(String)}
       AND connection IN {waited:Array(String)}${projectScopeCondition(scope, ['project_id', 'server_project_id'])}
-    GROUP BY client, server, kind, system, minute ORDER BY minute LIMIT ${mostRows}`,
+    GROUP BY client, server, kind, system, minute ORDER BY minute LIMIT ${maxRows}`,
     { ...minutesValues(minutes), ...projectScopeValues(scope), clients, waited },
-    { maxResultRows: mostRows },
+    { maxResultRows: maxRows },
   );
   const byEdge = Map.groupBy(rows, ({ client, server, kind, system }) => {
     const isSystem = kind === 'database' || kind === 'queue';
@@ -103,9 +103,9 @@ const readHostMinutes = async (
     ) AS place ON resource_activity.resource_id = place.resource_id
     WHERE tenant_id = {tenant:String} AND ${minutesCondition}${projectScopeCondition(scope)} AND service != ''
       AND (service IN {services:Array(String)} OR place.host IN {hosts:Array(String)})
-    GROUP BY of, host, minute HAVING sum(requests) > 0 ORDER BY minute LIMIT ${mostRows}`,
+    GROUP BY of, host, minute HAVING sum(requests) > 0 ORDER BY minute LIMIT ${maxRows}`,
     { ...minutesValues(minutes), ...projectScopeValues(scope), services, hosts },
-    { maxResultRows: mostRows },
+    { maxResultRows: maxRows },
   );
   const found: HostMinutes = new Map();
   for (const row of rows) {
@@ -118,7 +118,7 @@ const readHostMinutes = async (
 };
 
 /** Minutes of all hosts together. */
-const together = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => {
+const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => {
   const byMinute = Map.groupBy([...hosts.values()].flat(), ({ atMs }) => atMs);
   return [...byMinute]
     .toSorted(([one], [other]) => one - other)
@@ -155,18 +155,18 @@ export const readCalls = async (
   symptoms: readonly string[],
   minutes: Range,
   scope: ProjectScope,
-): Promise<Pick<Scene, 'nodes' | 'edges' | 'hosts'>> => {
+): Promise<Pick<IncidentContext, 'nodes' | 'edges' | 'hosts'>> => {
   const services = servicesIn(await reachedFrom(columns, symptoms, minutes, scope));
   const [edges, own] = await Promise.all([
     readEdgeMinutes(columns, services, minutes, scope),
     readHostMinutes(columns, { services, hosts: [] }, minutes, scope),
   ]);
   const onHosts = [...new Set([...own.values()].flatMap((hosts) => [...hosts.keys()]))].filter((host) => host !== '');
-  const beside =
+  const neighbourMinutes =
     onHosts.length === 0 ? new Map() : await readHostMinutes(columns, { services: [], hosts: onHosts }, minutes, scope);
   return {
     edges,
-    nodes: new Map([...own].map(([node, hosts]) => [node, together(hosts)])),
-    hosts: new Map([...beside, ...own]),
+    nodes: new Map([...own].map(([node, hosts]) => [node, mergeHosts(hosts)])),
+    hosts: new Map([...neighbourMinutes, ...own]),
   };
 };

@@ -9,15 +9,15 @@ import { type KubernetesEvent, readEvents as readClusterEvents } from '../kubern
 import { readDeployments } from '../services/deployments.ts';
 import { nodeOf } from '../services/edges.ts';
 import { minutesCondition, minutesValues } from '../services/minutes.ts';
-import type { Change } from './scene.ts';
+import type { Change } from './incident-context.ts';
 
-const most = 200;
+const maxChanges = 200;
 const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Deployments, recorded and detected. */
 const deployments = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const found = await readDeployments(reading, { range, ...scope });
-  return found.deployments.slice(0, most).map(({ service, version, time, isRollback }) => ({
+  return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
     ...{ kind: 'deployment', node: nodeOf('service', service).id, atMs: msOf(time) },
     title: `${isRollback === true ? 'rollback' : 'deployment'} of ${service} ${version}`.trim(),
     link: `/api/services/${encodeURIComponent(service)}/deployments`,
@@ -25,8 +25,8 @@ const deployments = async (reading: Reading, range: Range, scope: ProjectScope):
 };
 
 /** What people and programs told of a service or host (`POST /api/events`): changes of configuration, flags, migrations. */
-const told = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: most });
+const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
   return events.flatMap(({ service, tags, time, title, link }) => {
     const host = tags['host.name'] ?? tags['host'];
     if (service === '' && host === undefined) return [];
@@ -85,7 +85,7 @@ const ofClusters = async (reading: Reading, range: Range, scope: ProjectScope): 
   const pages = await Promise.all(
     reasons.map(async ([reason, kind]) => ({
       kind,
-      events: (await readClusterEvents(reading, range, { reason, ...scope }, { limit: most })).items,
+      events: (await readClusterEvents(reading, range, { reason, ...scope }, { limit: maxChanges })).items,
     })),
   );
   const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
@@ -153,7 +153,7 @@ export const readChanges = async (
   (
     await Promise.all([
       deployments(reading, range, scope),
-      told(reading, range, scope),
+      readCustomEvents(reading, range, scope),
       ofClusters(reading, range, scope),
       restarts(reading, services, range),
     ])

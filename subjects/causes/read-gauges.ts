@@ -1,5 +1,5 @@
 /** How full hosts, containers and pools were by the minute. */
-import type { AskPart } from '../../queries/complete-steps.ts';
+import type { RunPart } from '../../queries/complete-steps.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
@@ -7,9 +7,9 @@ import type { Reading } from '../../queries/reading.ts';
 import { readHostSeries } from '../infrastructure/host-series.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { nodeOf } from '../services/edges.ts';
-import { type Gauge, minuteMs } from './scene.ts';
+import { type Gauge, minuteMs } from './incident-context.ts';
 
-const mostHosts = 20;
+const maxHosts = 20;
 const resourceOf: Readonly<Record<string, Gauge['resource']>> = {
   'cpu.utilization': 'cpu',
   'memory.utilization': 'memory',
@@ -24,13 +24,13 @@ const ofHosts = async (
 ): Promise<Gauge[]> => {
   if (hosts.length === 0) return [];
   const { items } = await readHosts(reading, range, scope);
-  const wanted = items.flatMap((host) => {
+  const saturable = items.flatMap((host) => {
     const called = hosts.find((name) => name === host.id || name === host.name.value);
     return called === undefined ? [] : [{ host, called }];
   });
   const gauges: Gauge[] = [];
   // One after the other: they must not take all turns of the engine.
-  for (const { host, called } of wanted.slice(0, mostHosts)) {
+  for (const { host, called } of saturable.slice(0, maxHosts)) {
     const { series } = await readHostSeries(reading, range, scope, {
       ...{ host, names: ['cpu', 'memory', 'disk'], stepMs: minuteMs },
     });
@@ -100,11 +100,11 @@ const ofServices = async (
   reading: Reading,
   services: readonly string[],
   range: Range,
-  ask: AskPart,
+  runPart: RunPart,
 ): Promise<Gauge[]> => {
   const gauges: Gauge[] = [];
   for (const { resource, query } of questionsOf(await landedOf(reading))) {
-    const { series } = await ask(query, { range, stepMs: minuteMs });
+    const { series } = await runPart(query, { range, stepMs: minuteMs });
     for (const { labels, points } of series) {
       const service = labels['service'] ?? '';
       if (!services.includes(service)) continue;
@@ -125,8 +125,8 @@ export const readGauges = async (
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
   range: Range,
   scope: ProjectScope,
-  ask: AskPart,
+  runPart: RunPart,
 ): Promise<Gauge[]> =>
   reading.plan.entitlements.includes('metrics')
-    ? [...(await ofHosts(reading, hosts, range, scope)), ...(await ofServices(reading, services, range, ask))]
+    ? [...(await ofHosts(reading, hosts, range, scope)), ...(await ofServices(reading, services, range, runPart))]
     : [];

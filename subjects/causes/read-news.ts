@@ -2,9 +2,9 @@
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { nodeOf } from '../services/edges.ts';
-import type { Novelty } from './scene.ts';
+import type { Novelty } from './incident-context.ts';
 
-const most = 100;
+const maxNovelties = 100;
 
 const valuesOf = ({ from, to }: Range, services: readonly string[]) => ({
   ...{ services, from: String(from / 1_000_000n), to: String(to / 1_000_000n) },
@@ -22,16 +22,16 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
       SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS said,
         toString(toUnixTimestamp64Milli(min(first_seen))) AS first FROM error_groups
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND source IN {readable:Array(String)}
-      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${most}
+      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${maxNovelties}
     ) AS known LEFT JOIN (
       SELECT service AS of, fingerprint AS id, count() AS n FROM error_occurrences
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('timestamp')} GROUP BY of, id
     ) AS seen ON known.of = seen.of AND known.id = seen.id`,
     { ...valuesOf(range, services), readable },
   );
-  return rows.map(({ of, id, called, said, first, n }) => ({
+  return rows.map(({ of, id, called, said: message, first, n }) => ({
     ...{ kind: 'error', node: nodeOf('service', of).id, firstMs: Number(first), count: Number(n) },
-    title: `new error ${[called, said].filter((each) => each !== '').join(': ')}`.slice(0, 200),
+    title: `new error ${[called, message].filter((each) => each !== '').join(': ')}`.slice(0, 200),
     link: `/api/errors/${encodeURIComponent(id)}`,
   }));
 };
@@ -48,7 +48,7 @@ const newPatterns = async (
       SELECT service AS of, pattern_id AS id, any(template) AS form, toString(toUnixTimestamp64Milli(min(first_seen))) AS first
       FROM log_patterns WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}
         AND service IN (SELECT service FROM log_patterns WHERE tenant_id = {tenant:String} GROUP BY service HAVING min(first_seen) < fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
-      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${most}
+      GROUP BY of, id HAVING ${within('min(first_seen)')} LIMIT ${maxNovelties}
     ) AS known LEFT JOIN (
       SELECT service AS of, pattern_id AS id, sum(count) AS n FROM log_pattern_counts
       WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${within('minute')} GROUP BY of, id

@@ -2,8 +2,9 @@
  * Changes of what shows a symptom: the rule of an alert, the detector of an anomaly, the plan by which telemetry is taken and kept, the
  * routes by which alerts are told. They change no service, but what is told of it: where requests are not worse they may be its cause.
  */
+
+import { minuteMs } from './incident-context.ts';
 import type { Judged } from './judge.ts';
-import { minuteMs } from './scene.ts';
 
 export interface ShownBy {
   readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';

@@ -1,13 +1,13 @@
 /** Whether and since when requests are worse, by minutes before and after, as verdicts on deployments are. Pure. */
 import { type Compared, compare } from '../services/comparison.ts';
-import { type Minute, minuteMs } from './scene.ts';
+import { type Minute, minuteMs } from './incident-context.ts';
 
 /** Minutes before a time that are compared with those after it. */
 const compared = { before: 60, after: 30 };
 /** An alert tells of it after it has lasted; so far back is looked for its beginning. */
 const noticedAfter = 30;
 const beyond = 3;
-const least = { minutes: 3, requests: 50 };
+const minimum = { minutes: 3, requests: 50 };
 
 export interface Worsening {
   readonly aspect: Compared['aspect'];
@@ -18,7 +18,7 @@ export const between = (minutes: readonly Minute[], fromMs: number, toMs: number
   minutes.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
 
 const isEnough = (minutes: readonly Minute[]): boolean =>
-  minutes.length >= least.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= least.requests;
+  minutes.length >= minimum.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= minimum.requests;
 
 /** What is worse after a time than before it, the surest first; undefined where there are too few requests to tell. */
 export const worseSince = (

@@ -1,7 +1,7 @@
 /** A dashboard as a file: its id, where it comes from, and what it says, without what is left to its default. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { apart } from '../../queries/apart.ts';
+import { inWorker } from '../../queries/worker.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
 import { Visual } from '../../schemas/dashboards/visuals.ts';
@@ -132,7 +132,7 @@ export const readDocumentFile = (text: string): DashboardFile | { readonly probl
 };
 
 /** The same, which reads long texts in a thread. */
-export const readDocumentFileApart = apart(import.meta.url, readDocumentFile);
+export const readDocumentFileInWorker = inWorker(import.meta.url, readDocumentFile);
 
 /** What a panel draws, without what is left to its default. */
 export const shortenedVisual = (visual: Panel['visual']): Fields => shortened(Visual, visual) as Fields;

@@ -20,10 +20,10 @@ export const comparedDashboards = <Document extends object>(
   for (const [name, value] of Object.entries(before as Fields)) {
     const other = (after as Fields)[name];
     if (!Array.isArray(value) || !Array.isArray(other) || isDeepStrictEqual(value, other)) continue;
-    const [gone, come] = [without(value, other), without(other, value)];
+    const [removed, come] = [without(value, other), without(other, value)];
     // Of the same members in another order it is told in which.
-    if (gone.length + come.length === 0) continue;
-    left[name] = gone;
+    if (removed.length + come.length === 0) continue;
+    left[name] = removed;
     right[name] = come;
   }
   return { before: left, after: right };

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { DashboardFields } from './document.ts';
-import { keepingIds } from './ids.ts';
+import { withStableIds } from './ids.ts';
 
 export const DashboardDifference = z.strictObject({
   path: z.string().describe('Dotted; parts of lists by their id or name: panels.errors.fields.unit'),
@@ -16,8 +16,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const label = (value: unknown, usual: string): string =>
-  typeof value === 'string' && value !== '' ? `“${value}”` : usual;
+const label = (value: unknown, fallback: string): string =>
+  typeof value === 'string' && value !== '' ? `“${value}”` : fallback;
 
 /** Lists whose members are the same by a key, and not by their place; and what one is called. */
 interface Keyed {
@@ -62,7 +62,7 @@ const words: Readonly<Record<string, string>> = {
 };
 const wordsOf = (name: string): string =>
   (Object.hasOwn(words, name) ? words[name] : undefined) ??
-  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  name.replaceAll(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
 
 /** Where a difference is: its path, and what people call the thing. */
 interface At {
@@ -74,7 +74,7 @@ const within = ({ path, subject }: At, name: string, called = wordsOf(name)): At
   subject: called === '' ? subject : [...subject, called],
 });
 
-const told = (at: At, verb: string, before: unknown, after: unknown): DashboardDifference => ({
+const toDifference = (at: At, verb: string, before: unknown, after: unknown): DashboardDifference => ({
   path: at.path.join('.'),
   what: `${at.subject.join(': ')} ${verb}`,
   before: before ?? null,
@@ -95,7 +95,7 @@ const ofPlaces = (at: At, before: Fields, after: Fields): DashboardDifference[] 
   const isSized = ['width', 'height'].every((name) => before[name] === after[name]);
   const isPlaced = ['section', 'x', 'y'].every((name) => before[name] === after[name]);
   const verb = isSized ? 'moved' : isPlaced ? 'resized' : 'moved and resized';
-  return [told({ path: at.path, subject: at.subject.slice(0, -1) }, verb, before, after)];
+  return [toDifference({ path: at.path, subject: at.subject.slice(0, -1) }, verb, before, after)];
 };
 
 const ofKeyed = (
@@ -109,20 +109,20 @@ const ofKeyed = (
     path: [...at.path, key],
     subject: [...at.subject.slice(0, -1), called(one, key)],
   });
-  const gone = [...left].filter(([key]) => !right.has(key));
-  const found = gone.map(([key, one]) => told(member(key, one), 'removed', one, null));
+  const removed = [...left].filter(([key]) => !right.has(key));
+  const found = removed.map(([key, one]) => toDifference(member(key, one), 'removed', one, null));
   for (const [key, one] of right) {
     const former = left.get(key);
     found.push(
       ...(former === undefined
-        ? [told(member(key, one), 'added', null, one)]
+        ? [toDifference(member(key, one), 'added', null, one)]
         : ofObjects(member(key, former), former, one)),
     );
   }
   const orderBefore = [...left.keys()].filter((key) => right.has(key));
   const orderAfter = [...right.keys()].filter((key) => left.has(key));
   if (!isDeepStrictEqual(orderBefore, orderAfter))
-    found.push(told(at, 'put in another order', orderBefore, orderAfter));
+    found.push(toDifference(at, 'put in another order', orderBefore, orderAfter));
   return found;
 };
 
@@ -142,12 +142,12 @@ const isKeyed = (value: unknown, { keyOf }: Keyed): value is readonly Fields[] =
 const ofMember = (at: At, name: string, before: unknown, after: unknown): DashboardDifference[] => {
   if (isDeepStrictEqual(before, after)) return [];
   const here = within(at, name);
-  if (isTitle(at, name)) return [told({ path: here.path, subject: at.subject }, 'renamed', before, after)];
+  if (isTitle(at, name)) return [toDifference({ path: here.path, subject: at.subject }, 'renamed', before, after)];
   const keyed = Object.hasOwn(keyedLists, name) ? keyedLists[name] : undefined;
   if (keyed !== undefined && isKeyed(before, keyed) && isKeyed(after, keyed))
     return ofKeyed(here, keyed, [before, after]);
   if (!isFields(before) || !isFields(after) || wholes.has(name) || before['kind'] !== after['kind'])
-    return [told(here, verbOf(before, after), before, after)];
+    return [toDifference(here, verbOf(before, after), before, after)];
   return name === 'place' ? ofPlaces(here, before, after) : ofObjects(here, before, after);
 };
 
@@ -156,7 +156,7 @@ const ofMember = (at: At, name: string, before: unknown, after: unknown): Dashbo
  * difference: both are of today's form.
  */
 export const dashboardDifferences = (before: DashboardFields, after: DashboardFields): DashboardDifference[] =>
-  ofObjects({ path: [], subject: ['dashboard'] }, before, keepingIds(before, after)).map((one) => ({
+  ofObjects({ path: [], subject: ['dashboard'] }, before, withStableIds(before, after)).map((one) => ({
     ...one,
     what: one.what.replace(/^dashboard: /, ''),
   }));

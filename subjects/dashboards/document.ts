@@ -12,7 +12,7 @@ import { Visual } from '../../schemas/dashboards/visuals.ts';
 import { feedKinds } from '../events/events.ts';
 import { problemsOf } from './problems.ts';
 
-const text = (most: number) => z.string().max(most);
+const text = (maxLength: number) => z.string().max(maxLength);
 
 /** Names that formulas and overrides call queries by. */
 const QueryName = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be letters, digits and _, and not begin with a digit');
@@ -51,7 +51,7 @@ const Formula = z.strictObject({
   ...shown,
 });
 
-const mostQueries = 26;
+const maxQueries = 26;
 
 /** A panel: what it asks, what becomes of the answers, and how they are shown. */
 export const Panel = z.strictObject({
@@ -60,8 +60,8 @@ export const Panel = z.strictObject({
   description: text(8192).default('').describe('Markdown'),
   place: Place.prefault({}),
   visual: Visual,
-  queries: z.array(PanelQuery).max(mostQueries).default([]),
-  formulas: z.array(Formula).max(mostQueries).default([]),
+  queries: z.array(PanelQuery).max(maxQueries).default([]),
+  formulas: z.array(Formula).max(maxQueries).default([]),
   transformations: z.array(Transformation).max(64).default([]),
   fields: FieldSettings.default({}),
   overrides: z.array(FieldOverride).max(128).default([]).describe('Later ones win'),
@@ -164,7 +164,7 @@ const checkWhole = (document: Checked, context: z.core.$RefinementCtx): void => 
   for (const { path, message } of problemsOf(document)) context.addIssue({ code: 'custom', path: [...path], message });
 };
 
-const mostPanels = 300;
+const maxPanels = 300;
 
 /** What callers write of a dashboard. */
 export const DashboardFields = z
@@ -177,7 +177,7 @@ export const DashboardFields = z
     time,
     variables: z.array(Variable).max(50).default([]),
     sections: z.array(Section).max(100).default([]),
-    panels: z.array(Panel).max(mostPanels).default([]),
+    panels: z.array(Panel).max(maxPanels).default([]),
     annotations: z.array(Annotation).max(50).default([]),
     links: z.array(DashboardLink).max(50).default([]),
     cursor: z
@@ -191,7 +191,7 @@ export type DashboardFields = z.output<typeof DashboardFields>;
 
 /** The same where each of its panels has been read already. */
 export const DashboardOfPanels = z
-  .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(mostPanels) })
+  .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(maxPanels) })
   .superRefine(checkWhole);
 
 /** Version of this declaration. What was saved by a former one is brought to it by `readDashboard`. */

@@ -14,22 +14,22 @@ const withId = (panel: Panel, id: string): Panel => ({ ...panel, id });
  * The later one of two documents, where a panel that is equal but for an id that was made keeps the id that it had: a made id by itself
  * is no difference.
  */
-export const keepingIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
+export const withStableIds = (before: DashboardFields, after: DashboardFields): DashboardFields => {
   const idsAfter = new Set(after.panels.map(({ id }) => id));
-  const gone = before.panels.filter(({ id }) => !idsAfter.has(id));
-  if (gone.length === 0) return after;
+  const removed = before.panels.filter(({ id }) => !idsAfter.has(id));
+  if (removed.length === 0) return after;
   const idsBefore = new Set(before.panels.map(({ id }) => id));
-  const kept = new Map<string, string>();
+  const previousIds = new Map<string, string>();
   for (const panel of after.panels) {
     if (idsBefore.has(panel.id)) continue;
-    const at = gone.findIndex(
+    const at = removed.findIndex(
       (one) => (made.test(one.id) || made.test(panel.id)) && isDeepStrictEqual(withId(one, panel.id), panel),
     );
-    const [same] = at === -1 ? [] : gone.splice(at, 1);
-    if (same !== undefined) kept.set(panel.id, same.id);
+    const [same] = at === -1 ? [] : removed.splice(at, 1);
+    if (same !== undefined) previousIds.set(panel.id, same.id);
   }
-  if (kept.size === 0) return after;
-  const idOf = (id: string): string => kept.get(id) ?? id;
+  if (previousIds.size === 0) return after;
+  const idOf = (id: string): string => previousIds.get(id) ?? id;
   return {
     ...after,
     panels: after.panels.map((panel) => withId(panel, idOf(panel.id))),

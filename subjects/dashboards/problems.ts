@@ -19,7 +19,7 @@ export interface Problem {
 }
 
 /** Most bytes of a dashboard as JSON, what was left to its default included. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** How deep sections may lie in each other. */
 const deepest = 4;
@@ -83,8 +83,8 @@ export const problemsOf = (document: Named): Problem[] => {
     ...twice(namesOf(annotations), (index) => ['annotations', index, 'name'], 'annotation'),
     ...ofSections(sections),
     ...ofPanels(document),
-    ...(bytes > mostBytes
-      ? [{ path: [], message: `a dashboard has at most ${mostBytes} bytes, this one ${bytes}` }]
+    ...(bytes > maxBytes
+      ? [{ path: [], message: `a dashboard has at most ${maxBytes} bytes, this one ${bytes}` }]
       : []),
   ];
 };

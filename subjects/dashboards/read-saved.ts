@@ -32,19 +32,19 @@ class Pruned {
   readonly #places = new WeakMap<object, readonly number[]>();
 
   constructor(source: unknown, removed: ReadonlySet<string>) {
-    this.value = this.#kept(source, [], removed);
+    this.value = this.#prune(source, [], removed);
   }
 
-  #kept(value: unknown, path: Path, removed: ReadonlySet<string>): unknown {
+  #prune(value: unknown, path: Path, removed: ReadonlySet<string>): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (!Array.isArray(value))
       return Object.fromEntries(
         Object.entries(value)
           .filter(([name]) => !removed.has(textOf([...path, name])))
-          .map(([name, member]) => [name, this.#kept(member, [...path, name], removed)]),
+          .map(([name, member]) => [name, this.#prune(member, [...path, name], removed)]),
       );
     const places = value.flatMap((_, index) => (removed.has(textOf([...path, index])) ? [] : [index]));
-    const list = places.map((index) => this.#kept(value[index], [...path, index], removed));
+    const list = places.map((index) => this.#prune(value[index], [...path, index], removed));
     this.#places.set(list, places);
     return list;
   }
@@ -63,7 +63,7 @@ class Pruned {
 }
 
 /** Each round takes out all that is wrong in what is left; what is missing in a part takes that part with it. */
-const mostRounds = 32;
+const maxRounds = 32;
 
 type Issue = z.core.$ZodIssue;
 
@@ -81,7 +81,7 @@ const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isWhole: boo
 
 const brought = (source: object): Brought | undefined => {
   const losses = new Map<string, string>();
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const pruned = new Pruned(source, new Set(losses.keys()));
     const parsed = DashboardFields.safeParse(pruned.value);
     if (parsed.success) {
@@ -97,7 +97,7 @@ const brought = (source: object): Brought | undefined => {
 };
 
 /** What the store and the server keep beside what a dashboard says. */
-const kept: ReadonlySet<string> = new Set([
+const storeFields: ReadonlySet<string> = new Set([
   ...['id', 'version', 'createdAt', 'updatedAt'],
   ...['documentVersion', 'queryVersion', 'ownerId', 'changedBy', 'source'],
 ]);
@@ -108,7 +108,7 @@ const kept: ReadonlySet<string> = new Set([
  */
 export const readDashboard = (saved: SavedForm): Brought | undefined => {
   if (saved.documentVersion > documentVersion || saved.queryVersion > queryVersion) return undefined;
-  const fields = Object.fromEntries(Object.entries(saved).filter(([name]) => !kept.has(name)));
+  const fields = Object.fromEntries(Object.entries(saved).filter(([name]) => !storeFields.has(name)));
   // What was written in today's form was checked then.
   return saved.documentVersion === documentVersion && saved.queryVersion === queryVersion
     ? { document: fields as DashboardFields, losses: [] }

@@ -17,32 +17,36 @@ interface PlacedQuery {
 }
 
 /** Stands for a variable; a problem that names it says nothing. */
-const standIn = 'oiq_variable';
+const placeholder = 'oiq_variable';
 
 /** A text with something in place of each variable, by what stands before it. */
-const replaced = (text: string, standInBehind: (before: string) => string): string =>
-  templateOf(text, referencesIn(text, { has: () => true }), standInBehind).text;
+const replaced = (text: string, placeholderAfter: (before: string) => string): string =>
+  templateOf(text, referencesIn(text, { has: () => true }), placeholderAfter).text;
 
 /** A query whose variables are names, so that what else it says can be read. */
 const withNames = (query: Query): Query =>
   JSON.parse(
-    JSON.stringify(query, (_, value: unknown) => (typeof value === 'string' ? replaced(value, () => standIn) : value)),
+    JSON.stringify(query, (_, value: unknown) =>
+      typeof value === 'string' ? replaced(value, () => placeholder) : value,
+    ),
   );
 
 const beforeDuration = /(?:[[:]|\boffset)\s*-?$/;
 const beforeNumber = /\b(?:topk|bottomk|limitk|limit_ratio|quantile|histogram_quantile)\s*\(\s*$/;
 
 /** PromQL with something in place of each variable that can stand there: a duration, a number, or a name. */
-const withStandIns = (expression: string): string =>
+const withPlaceholders = (expression: string): string =>
   replaced(expression, (template) => {
     const before = template.slice(-32);
     if (beforeDuration.test(before)) return '5m';
-    return beforeNumber.test(before) ? '1' : standIn;
+    return beforeNumber.test(before) ? '1' : placeholder;
   });
 
 /** What is wrong with an expression; one with variables that cannot be read without their values is not known to be wrong. */
-const looked = (expression: string): { readonly problem: string } | { readonly unknown: string } | undefined => {
-  const filled = withStandIns(expression);
+const checkExpression = (
+  expression: string,
+): { readonly problem: string } | { readonly unknown: string } | undefined => {
+  const filled = withPlaceholders(expression);
   try {
     parse(filled);
     return undefined;
@@ -91,7 +95,7 @@ const circleProblems = ({ variables }: Pick<DashboardFields, 'variables'>): Prob
   }
 };
 
-interface LookedThrough {
+interface StaticCheck {
   readonly problems: readonly Problem[];
   /** Why something is not known. */
   readonly unknown: readonly string[];
@@ -99,30 +103,30 @@ interface LookedThrough {
 }
 
 /** What can be said without reading, and the queries of which it must be read whether what they name has landed. */
-export const lookedThrough = (
+export const checkStatically = (
   { panels, variables }: Pick<DashboardFields, 'panels' | 'variables'>,
   saved: ReadonlyMap<string, Query>,
-): LookedThrough => {
+): StaticCheck => {
   const problems: Problem[] = [...circleProblems({ variables }), ...panels.flatMap(formulaProblems)];
   const unknown = new Set<string>();
   const toRead: PlacedQuery[] = [];
   for (const found of panels.flatMap((panel) => queriesOf(panel, saved))) {
     if (!('query' in found)) problems.push(found);
     else if (found.query.kind === 'promql') {
-      const said = looked(found.query.expression);
-      if (said !== undefined && 'problem' in said)
-        problems.push({ path: `${found.path}.query.expression`, message: said.problem });
-      else if (said !== undefined) unknown.add(said.unknown);
+      const finding = checkExpression(found.query.expression);
+      if (finding !== undefined && 'problem' in finding)
+        problems.push({ path: `${found.path}.query.expression`, message: finding.problem });
+      else if (finding !== undefined) unknown.add(finding.unknown);
     } else toRead.push({ path: found.path, query: withNames(found.query) });
   }
   return { problems, unknown: [...unknown], toRead };
 };
 
 /** One answer for the dashboard: what was looked through, and what was read of its queries, in their order. */
-export const validityOf = ({ problems, unknown, toRead }: LookedThrough, validities: readonly Validity[]): Validity => {
+export const validityOf = ({ problems, unknown, toRead }: StaticCheck, validities: readonly Validity[]): Validity => {
   const found = validities.flatMap((validity, index) =>
     validity.problems
-      .filter(({ message }) => !message.includes(standIn))
+      .filter(({ message }) => !message.includes(placeholder))
       .map(({ path, message }) => ({ path: `${toRead[index]?.path}.${path}`, message })),
   );
   const all = [...problems, ...found];

@@ -3,14 +3,14 @@
  * mean the same whichever of the two sends them. Names are those of the receivers of opentelemetry-collector-contrib and of
  * postgres_exporter, mysqld_exporter, redis_exporter and mongodb_exporter.
  */
-import type { AskedQuery } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/run.ts';
 
 /** A figure of an engine. `of` are queries for it, by the sender's names; the first with an answer is taken. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly summary: string;
-  readonly of: readonly AskedQuery[];
+  readonly of: readonly QueryRequest[];
 }
 
 export interface Engine {
@@ -23,7 +23,7 @@ export interface Engine {
   readonly figures: readonly Figure[];
 }
 
-type Metric = Extract<AskedQuery, { kind: 'metric' }>;
+type Metric = Extract<QueryRequest, { kind: 'metric' }>;
 
 const now = (metric: string, search?: string): Metric => ({
   kind: 'metric',
@@ -34,35 +34,35 @@ const now = (metric: string, search?: string): Metric => ({
 });
 const largest = (metric: string, search?: string): Metric => ({ ...now(metric, search), across: 'max' });
 const rate = (metric: string, search?: string): Metric => ({ ...now(metric, search), overTime: 'rate' });
-const share = (part: Metric, other: Metric): AskedQuery => ({
+const share = (part: Metric, other: Metric): QueryRequest => ({
   kind: 'formula',
   expression: 'part / (part + other)',
   queries: { part, other },
 });
-const ofMost = (part: Metric, most: Metric): AskedQuery => ({
+const ofMax = (part: Metric, max: Metric): QueryRequest => ({
   kind: 'formula',
   expression: 'part / most',
-  queries: { part, most },
+  queries: { part, most: max },
 });
 
-const figure = (name: string, unit: string, summary: string, ...of: readonly AskedQuery[]): Figure => ({
+const figure = (name: string, unit: string, summary: string, ...of: readonly QueryRequest[]): Figure => ({
   name,
   unit,
   summary,
   of,
 });
-const connections = (...of: readonly AskedQuery[]): Figure =>
+const connections = (...of: readonly QueryRequest[]): Figure =>
   figure('connections', '{connection}', 'Connections now', ...of);
-const connectionShare = (...of: readonly AskedQuery[]): Figure =>
+const connectionShare = (...of: readonly QueryRequest[]): Figure =>
   figure('connectionsOfLimit', '1', 'Connections, of those that the server allows', ...of);
-const cacheHits = (...of: readonly AskedQuery[]): Figure =>
+const cacheHits = (...of: readonly QueryRequest[]): Figure =>
   figure('cacheHitRatio', '1', 'Reads that found their data in memory', ...of);
-const size = (...of: readonly AskedQuery[]): Figure => figure('size', 'By', 'Size of the data', ...of);
-const replicationLag = (...of: readonly AskedQuery[]): Figure =>
+const size = (...of: readonly QueryRequest[]): Figure => figure('size', 'By', 'Size of the data', ...of);
+const replicationLag = (...of: readonly QueryRequest[]): Figure =>
   figure('replicationLag', 's', 'How far the replica that is furthest behind is behind', ...of);
-const work = (...of: readonly AskedQuery[]): Figure =>
+const work = (...of: readonly QueryRequest[]): Figure =>
   figure('operationRate', '1/s', 'What the server counts as done: commits, queries or commands', ...of);
-const deadlocks = (...of: readonly AskedQuery[]): Figure => figure('deadlockRate', '1/s', 'Deadlocks', ...of);
+const deadlocks = (...of: readonly QueryRequest[]): Figure => figure('deadlockRate', '1/s', 'Deadlocks', ...of);
 
 /** Engines of which more is known than their calls. */
 export const engines: readonly Engine[] = [
@@ -73,8 +73,8 @@ export const engines: readonly Engine[] = [
     figures: [
       connections(now('postgresql.backends'), now('pg_stat_database_numbackends')),
       connectionShare(
-        ofMost(now('postgresql.backends'), largest('postgresql.connection.max')),
-        ofMost(now('pg_stat_database_numbackends'), largest('pg_settings_max_connections')),
+        ofMax(now('postgresql.backends'), largest('postgresql.connection.max')),
+        ofMax(now('pg_stat_database_numbackends'), largest('pg_settings_max_connections')),
       ),
       work(rate('postgresql.commits'), rate('pg_stat_database_xact_commit')),
       figure(
@@ -105,7 +105,7 @@ export const engines: readonly Engine[] = [
     figures: [
       connections(now('mysql.threads', 'kind:connected'), now('mysql_global_status_threads_connected')),
       connectionShare(
-        ofMost(now('mysql_global_status_threads_connected'), largest('mysql_global_variables_max_connections')),
+        ofMax(now('mysql_global_status_threads_connected'), largest('mysql_global_variables_max_connections')),
       ),
       work(rate('mysql.query.count'), rate('mysql_global_status_queries')),
       figure(
@@ -131,7 +131,7 @@ export const engines: readonly Engine[] = [
     senders: ['redisreceiver', 'redis_exporter'],
     figures: [
       connections(now('redis.clients.connected'), now('redis_connected_clients')),
-      connectionShare(ofMost(now('redis_connected_clients'), largest('redis_config_maxclients'))),
+      connectionShare(ofMax(now('redis_connected_clients'), largest('redis_config_maxclients'))),
       work(rate('redis.commands.processed'), rate('redis_commands_processed_total')),
       cacheHits(
         share(rate('redis.keyspace.hits'), rate('redis.keyspace.misses')),

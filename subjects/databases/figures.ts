@@ -1,13 +1,13 @@
 /** Figures of an engine: what its metrics say in a range. */
 import { z } from 'zod';
+import { Answers } from '../../queries/batch/answers.ts';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { invalid } from '../../queries/errors.ts';
 import { presentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Result } from '../../queries/result.ts';
-import { type AskedQuery, answerOnly, queryOf } from '../../queries/run.ts';
-import { Answers } from '../../queries/together/answers.ts';
+import { answerOnly, type QueryRequest, queryOf } from '../../queries/run.ts';
 import { unknown } from '../../queries/unknown.ts';
 import { durationQuantile } from '../../schemas/tables/durations.ts';
 import { type Engine, engineOf, type Figure } from './engines.ts';
@@ -24,19 +24,19 @@ export const FigureAnswer = z.strictObject({
 export type FigureAnswer = z.output<typeof FigureAnswer>;
 
 /** The names of the metrics that a query reads. */
-const metricsOf = (query: AskedQuery): readonly string[] => {
+const metricsOf = (query: QueryRequest): readonly string[] => {
   if (query.kind === 'metric') return [query.metric];
   return query.kind === 'formula' ? Object.values(query.queries).flatMap(metricsOf) : [];
 };
 
 /** The query by which a figure can be answered from the metrics that there are. */
-const answerable = (figure: Figure, metrics: ReadonlySet<string>): AskedQuery | undefined =>
+const answerable = (figure: Figure, metrics: ReadonlySet<string>): QueryRequest | undefined =>
   figure.of.find((query) => metricsOf(query).every((metric) => metrics.has(metric)));
 
 const candidates = (figure: Figure): string[] => [...new Set(figure.of.flatMap(metricsOf))];
 
 /** How long figures may take. */
-const mostMs = 30_000;
+const maxQueryMs = 30_000;
 
 /** Every figure of an engine over a range, known or not. */
 export const readFigures = async (reading: Reading, engine: Engine, range: Range): Promise<FigureAnswer[]> => {
@@ -45,13 +45,13 @@ export const readFigures = async (reading: Reading, engine: Engine, range: Range
     return figures.map((figure) => absent(figure, 'the plan does not include metrics'));
   const metrics = await presentMetrics(reading, figures.flatMap(candidates), range);
   // Each statement costs as much as the points of an engine: those of all figures are few.
-  const answers = new Answers({ gatherMs: 0, sharedMs: mostMs, aloneMs: mostMs });
+  const answers = new Answers({ gatherMs: 0, sharedMs: maxQueryMs, aloneMs: maxQueryMs });
   return Promise.all(
     figures.map(async (figure) => {
       const query = answerable(figure, metrics);
       if (query === undefined)
         return absent(figure, `none of its metrics came in this range; ${senders.join(' and ')} send them`);
-      const value = numberIn(await answers.ask(queryOf(query), reading, { range }));
+      const value = numberIn(await answers.run(queryOf(query), reading, { range }));
       return value === undefined
         ? { ...absent(figure, 'its metrics have no value in this range'), metrics: [...metricsOf(query)] }
         : { ...about(figure), value, reason: null, metrics: [...metricsOf(query)] };
@@ -127,7 +127,7 @@ export const readEngineSeries = async (
   return { figure: name, unit: figure.unit, series, reason: null };
 };
 
-const mostSeries = 100;
+const maxSeries = 100;
 
 const callSeries = async (
   reading: Reading,
@@ -142,7 +142,7 @@ const callSeries = async (
     `SELECT name, arraySort(groupArray((toString(at), value))) AS points FROM (
       SELECT server AS name, intDiv(toUnixTimestamp(minute), ${seconds}) * ${seconds} AS at, ${expression}${name === 'requestRate' ? ` / ${seconds}` : ''} AS value, sum(requests) AS weight
       FROM ${databaseCalls(query)} GROUP BY name, at)
-    GROUP BY name ORDER BY sum(weight) DESC, name LIMIT ${mostSeries}`,
+    GROUP BY name ORDER BY sum(weight) DESC, name LIMIT ${maxSeries}`,
     callParameters(query, minutes),
   );
   return rows.map(({ name: database, points }) => ({

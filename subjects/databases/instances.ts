@@ -52,7 +52,7 @@ interface SeriesRow {
   readonly last: string;
 }
 
-const mostInstances = 5_000;
+const maxInstances = 5_000;
 const noCalls = 'no service called it with a span in this range';
 const noMetrics = 'no metrics of it came in this range';
 const notIncluded = (signal: string): string => `the plan does not include ${signal}`;
@@ -76,7 +76,7 @@ const readCalls = (reading: Reading, query: InstanceQuery, minutes: Range): Prom
     `SELECT ${systemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
       arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
       ${edgeColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
-    FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${mostInstances}`,
+    FROM ${databaseCalls(query)} GROUP BY engine, name ORDER BY engine, name LIMIT ${maxInstances}`,
     callParameters(query, minutes),
   );
 
@@ -105,7 +105,7 @@ const readWatched = (reading: Reading, query: InstanceQuery, minutes: Range): Pr
         AND (${prefixes.map(([, prefix]) => `startsWith(metric, ${quote(prefix)})`).join(' OR ')})${query.engine === undefined ? '' : ` AND ${engineOfMetric} = {engine:String}`}${projectScopeCondition(query)}
       GROUP BY metric, series_id, resource_id) AS s
     LEFT JOIN (SELECT resource_id, any(attributes) AS attributes FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id) AS r USING (resource_id)
-    GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${mostInstances}`,
+    GROUP BY engine, name, host ORDER BY engine, name, host LIMIT ${maxInstances}`,
     {
       ...seriesSeenValues({ from: minutes.from, to: minutes.to - 1n }),
       ...(query.engine === undefined ? {} : { engine: systemOf(query.engine) }),
@@ -136,7 +136,7 @@ export const readDatabases = async (
   for (const row of watched) addWatched(found, row, missing.calls);
   return {
     items: found.sort((one, other) => (one.id < other.id ? -1 : 1)),
-    isCut: calls.length === mostInstances || watched.length === mostInstances,
+    isCut: calls.length === maxInstances || watched.length === maxInstances,
   };
 };
 

@@ -103,7 +103,7 @@ const within =
   "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
 
 /** Client spans of databases, by the text of what they asked: each text is normalised once, however often it was asked. */
-const asked = (query: StatementQuery): string => {
+const statementsSql = (query: StatementQuery): string => {
   const conditions = [
     ...(query.engine === undefined ? [] : [`system = {engine:String}`]),
     ...(query.database === undefined ? [] : ['namespace = {database:String}']),
@@ -145,7 +145,7 @@ export const readStatements = async (
       toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
       lower(hex(argMax(slowest.1, duration_max))) AS trace, lower(hex(argMax(slowest.2, duration_max))) AS span,
       ${number} AS number, toString(number) AS place, sum(toFloat64(sum(duration_sum))) OVER () AS total
-    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${asked(query)}))
+    FROM (SELECT *, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${statementsSql(query)}))
     ${query.search === undefined ? '' : 'WHERE positionCaseInsensitive(form, {search:String}) > 0'}
     GROUP BY digest, system)
     ${query.after === undefined ? '' : 'WHERE (number, digest) < (toFloat64({value:String}), {digest:String})'}

@@ -1,7 +1,7 @@
 /** What became of dead letters, as far as it has landed. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { DeadLetterMark } from '../../schemas/topics.ts';
-import type { DeadLetter } from './letters.ts';
+import type { DeadLetter } from './dead-letters.ts';
 
 /** Offset of the last mark that landed, by partition. */
 export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<number, number>> => {
@@ -12,11 +12,11 @@ export const landedMarkOffsets = async (columns: Columns): Promise<ReadonlyMap<n
 };
 
 /** Marks of letters. */
-export const landedMarks = async (columns: Columns, letters: readonly DeadLetter[]): Promise<DeadLetterMark[]> => {
+export const landedMarks = async (columns: Columns, deadLetters: readonly DeadLetter[]): Promise<DeadLetterMark[]> => {
   const rows = await columns.query<{ tenantId: string; id: string; outcome: string; marked: string; actor: string }>(
     `SELECT tenant_id AS tenantId, id, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
     FROM dead_letter_marks WHERE tenant_id IN {tenants:Array(String)} AND id IN {ids:Array(String)}`,
-    { tenants: [...new Set(letters.map(({ tenantId }) => tenantId))], ids: letters.map(({ id }) => id) },
+    { tenants: [...new Set(deadLetters.map(({ tenantId }) => tenantId))], ids: deadLetters.map(({ id }) => id) },
   );
   return rows.map(({ tenantId, id, outcome, marked, actor }) => ({
     tenantId,

@@ -1,6 +1,6 @@
 /** Texts of Sigma in a zip archive. */
 import { strFromU8, Unzip, type UnzipFile, UnzipInflate } from 'fflate';
-import { apart } from '../../queries/apart.ts';
+import { inWorker } from '../../queries/worker.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 
 export interface SigmaFile {
@@ -9,8 +9,8 @@ export interface SigmaFile {
   readonly source: string;
 }
 
-const mostFiles = 20_000;
-const mostBytes = 64 * 1024 * 1024;
+const maxFiles = 20_000;
+const maxBytes = 64 * 1024 * 1024;
 /** Unpacked at once: a byte becomes a thousand at most. */
 const pieceBytes = 4096;
 
@@ -27,18 +27,18 @@ class Unpacked {
   #files = 0;
   #bytes = 0;
 
-  take(file: UnzipFile): void {
+  add(file: UnzipFile): void {
     if (!/\.ya?ml$/i.test(file.name) || file.name.startsWith('__MACOSX/')) return;
     this.#files++;
-    if (this.#files > mostFiles) refuse(`the archive holds more than ${mostFiles} files`);
+    if (this.#files > maxFiles) refuse(`the archive holds more than ${maxFiles} files`);
     const pieces: Uint8Array[] = [];
     let size = 0;
     file.ondata = (error, piece, isLast) => {
       if (error !== null) throw error;
       size += piece.length;
       this.#bytes += piece.length;
-      if (this.#bytes > mostBytes) refuse(`the archive unpacks to more than ${mostBytes} bytes`);
-      if (size > (file.originalSize ?? mostBytes)) refuse(`${file.name} is larger than the archive says`);
+      if (this.#bytes > maxBytes) refuse(`the archive unpacks to more than ${maxBytes} bytes`);
+      if (size > (file.originalSize ?? maxBytes)) refuse(`${file.name} is larger than the archive says`);
       pieces.push(piece);
       if (isLast) this.texts.set(file.name, strFromU8(Buffer.concat(pieces)));
     };
@@ -52,7 +52,7 @@ export const filesOf = (archive: Uint8Array): SigmaFile[] => {
     refuse('this is no zip archive: it does not begin as one');
   try {
     const unpacked = new Unpacked();
-    const unzip = new Unzip((file) => unpacked.take(file));
+    const unzip = new Unzip((file) => unpacked.add(file));
     unzip.register(UnzipInflate);
     for (let at = 0; at < archive.length; at += pieceBytes)
       unzip.push(archive.subarray(at, at + pieceBytes), at + pieceBytes >= archive.length);
@@ -77,4 +77,4 @@ export const readArchive = (
   }
 };
 
-export const readArchiveApart = apart(import.meta.url, readArchive);
+export const readArchiveInWorker = inWorker(import.meta.url, readArchive);

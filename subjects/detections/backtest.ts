@@ -15,7 +15,7 @@ import {
 } from './correlation.ts';
 import type { DeployedCorrelation, Deployment, ToDeploy } from './deployed.ts';
 import { chainedMatch, type DetectedRecord, detect, withHidden } from './detect.ts';
-import { type RuleRun, RulesTookTooLong, RuleThreads } from './rule-threads.ts';
+import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
 interface Open {
   readonly correlation: DeployedCorrelation;
@@ -50,7 +50,7 @@ export class Backtest {
     this.#signals.push(...found.signals);
     for (const match of found.matches) this.#match(match);
     this.#chained.push(...found.chained);
-    return this.#taken();
+    return this.#drain();
   }
 
   /** Signals of windows that were waiting for their end, and once more those that hid others. */
@@ -58,12 +58,12 @@ export class Backtest {
     this.#chain(Number.POSITIVE_INFINITY);
     this.#end(Number.POSITIVE_INFINITY);
     this.#chain(Number.POSITIVE_INFINITY);
-    for (const signal of this.#hiding.values()) this.#tellHidden(signal);
+    for (const signal of this.#hiding.values()) this.#emitHidden(signal);
     this.#hiding.clear();
-    return this.#taken();
+    return this.#drain();
   }
 
-  #taken(): DetectionSignal[] {
+  #drain(): DetectionSignal[] {
     const signals = this.#signals;
     this.#signals = [];
     return signals;
@@ -101,7 +101,7 @@ export class Backtest {
     if (added.isLate) return;
     this.#windows.set(name, { correlation, of, window: added.window });
     if (waitsForEnd(correlation.document)) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, added.window));
-    if (added.signal !== undefined) this.#tell(added.signal);
+    if (added.signal !== undefined) this.#emit(added.signal);
   }
 
   #suppress({ forRule, key, signal }: DetectionMatch): void {
@@ -112,17 +112,17 @@ export class Backtest {
       this.#hiding.set(name, withHidden(first, signal));
       return;
     }
-    this.#tellHidden(first);
+    this.#emitHidden(first);
     this.#hiding.set(name, signal);
     this.#signals.push(signal);
   }
 
   /** Tells a signal again, with how many it hid. */
-  #tellHidden(signal: DetectionSignal | undefined): void {
+  #emitHidden(signal: DetectionSignal | undefined): void {
     if (signal !== undefined && signal.eventCount > 1) this.#signals.push(signal);
   }
 
-  #tell(signal: DetectionSignal): void {
+  #emit(signal: DetectionSignal): void {
     const { matches, isSilent } = chainedMatch(this.#deployment, signal);
     this.#chained.push(...matches);
     if (!isSilent) this.#signals.push(signal);
@@ -140,7 +140,7 @@ export class Backtest {
         const { window, signal } = endWindow(correlation, open.window, of);
         if (window === undefined) this.#windows.delete(name);
         else this.#windows.set(name, { ...open, window });
-        if (signal !== undefined) this.#tell(signal);
+        if (signal !== undefined) this.#emit(signal);
       }
       const left = this.#windows.get(name);
       if (left !== undefined) this.#dueMs = Math.min(this.#dueMs, dueOf(correlation, left.window));
@@ -178,19 +178,19 @@ export const backtestLogs = async (
   reading: Reading,
   { toDeploy, ...run }: RuleRun & { readonly toDeploy: ToDeploy },
   question: Omit<ExportQuestion, 'order'>,
-  take: (page: BacktestPage) => boolean,
+  onPage: (page: BacktestPage) => boolean,
 ): Promise<boolean> => {
   try {
     return await backtestThreads.run(toDeploy, run, async (rules) => {
       for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
         for (let from = 0; from < items.length; from += recordsAtOnce) {
           const records = items.slice(from, from + recordsAtOnce).map((item) => storedRecord(run.tenantId, item));
-          if (!take({ records: records.length, signals: await rules.signalsOf(records) })) return false;
+          if (!onPage({ records: records.length, signals: await rules.signalsOf(records) })) return false;
         }
-      return take({ records: 0, signals: await rules.end() });
+      return onPage({ records: 0, signals: await rules.end() });
     });
   } catch (error) {
-    if (error instanceof RulesTookTooLong) return false;
+    if (error instanceof RulesTimeoutError) return false;
     throw error;
   }
 };

@@ -2,10 +2,10 @@
 import type { Condition } from './documents.ts';
 
 const words = /\s+|[()]|\||[^\s()|]+/gy;
-const mostDepth = 100;
+const maxDepth = 100;
 /** Each term asks a selection of every event. Public rules have a few dozen at most. */
-const mostTerms = 500;
-const mostCharacters = 4_096;
+const maxTerms = 500;
+const maxCharacters = 4_096;
 
 /** What is wrong with a condition, for people. */
 export class ConditionError extends Error {}
@@ -61,7 +61,7 @@ class ConditionReader {
   }
 
   #or(depth: number): Condition {
-    if (depth > mostDepth) throw new ConditionError(`parentheses nest deeper than ${mostDepth}`);
+    if (depth > maxDepth) throw new ConditionError(`parentheses nest deeper than ${maxDepth}`);
     return this.#several('or', () => this.#several('and', () => this.#not(depth)));
   }
 
@@ -94,9 +94,9 @@ class ConditionReader {
 
   #count(terms: number): void {
     this.terms += terms;
-    if (this.terms > mostTerms)
+    if (this.terms > maxTerms)
       throw new ConditionError(
-        `asks for selections more than ${mostTerms} times, with those that "of" names: one selection with a list of values asks once`,
+        `asks for selections more than ${maxTerms} times, with those that "of" names: one selection with a list of values asks once`,
       );
   }
 
@@ -134,8 +134,8 @@ export const termsOf = (condition: Condition): readonly string[] => {
 /** Reads conditions of a document, of which any will do, over selections of these names. Throws `ConditionError`. */
 export const readConditions = (texts: readonly string[], names: readonly string[]): Condition[] => {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
-  if (characters > mostCharacters)
-    throw new ConditionError(`has ${characters} characters: it may have ${mostCharacters} at most`);
+  if (characters > maxCharacters)
+    throw new ConditionError(`has ${characters} characters: it may have ${maxCharacters} at most`);
   let terms = 0;
   return texts.map((text) => {
     const reader = new ConditionReader(text, names, terms);

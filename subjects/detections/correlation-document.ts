@@ -14,13 +14,13 @@ import type { YamlMap } from './yaml.ts';
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** Windows hold what happened in them, so that they cannot be of any length. */
-export const mostTimespanMs = 30 * 86_400_000;
+export const maxTimespanMs = 30 * 86_400_000;
 
 const timespanOf = (map: YamlMap): number => {
   const text = map.text('timespan') || map.text('timeframe');
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const spanMs = Number(count) * (unitsMs[unit] ?? Number.NaN);
-  if (spanMs > 0 && spanMs <= mostTimespanMs) return spanMs;
+  if (spanMs > 0 && spanMs <= maxTimespanMs) return spanMs;
   map.fail('timespan', `"${text}" is no timespan: write a number and s, m, h or d, 30d at most`);
   return 0;
 };
@@ -35,7 +35,7 @@ const aliasesOf = (map: YamlMap): Map<string, ReadonlyMap<string, string>> => {
   return aliases;
 };
 
-type Asked = Pick<SigmaCorrelation, 'bounds' | 'condition' | 'fields' | 'percentile'>;
+type CorrelationCondition = Pick<SigmaCorrelation, 'bounds' | 'condition' | 'fields' | 'percentile'>;
 const isTemporal = (type: CorrelationType): boolean => type === 'temporal' || type === 'temporal_ordered';
 
 const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | undefined => {
@@ -48,7 +48,7 @@ const temporalCondition = (map: YamlMap, rules: readonly string[]): Condition | 
   }
 };
 
-const boundsOf = (condition: YamlMap): Asked['bounds'] => {
+const boundsOf = (condition: YamlMap): CorrelationCondition['bounds'] => {
   const bounds = condition.keys.flatMap((key) => {
     if (key === 'field' || key === 'percentile') return [];
     if (!comparisons.includes(key as Comparison)) {
@@ -70,8 +70,12 @@ const percentileOf = (condition: YamlMap): number => {
   return percentile;
 };
 
-const askedOf = (map: YamlMap, type: CorrelationType, rules: readonly string[]): Asked => {
-  const nothing: Asked = { bounds: [], condition: undefined, fields: [], percentile: 50 };
+const correlationConditionOf = (
+  map: YamlMap,
+  type: CorrelationType,
+  rules: readonly string[],
+): CorrelationCondition => {
+  const nothing: CorrelationCondition = { bounds: [], condition: undefined, fields: [], percentile: 50 };
   const node = map.node('condition');
   if (node === undefined) {
     if (!isTemporal(type)) map.fail('condition', 'a condition is missing');
@@ -108,7 +112,7 @@ export const correlationOf = (root: YamlMap, head: SigmaHead): SigmaCorrelation 
     rules,
     groupBy: map.texts('group-by'),
     timespanMs: timespanOf(map),
-    ...askedOf(map, type, rules),
+    ...correlationConditionOf(map, type, rules),
     aliases: aliasesOf(map),
     generate: /^true$/i.test(map.text('generate') || root.text('generate')),
   };

@@ -32,12 +32,12 @@ export const emptyWindow = (): CorrelationWindow => ({
   dropped: 0,
 });
 
-const mostEntries = 5_000;
-const leastEntries = 100;
+const maxEntries = 5_000;
+const minEntries = 100;
 /** Of a group, and in a signal: fewer, so that what came early for another record leaves enough. */
-const mostEvents = 20;
-const mostShown = 10;
-const mostEntities = 20;
+const maxEvents = 20;
+const maxShown = 10;
+const maxEntities = 20;
 
 /** Whether it is known only when the time is over that the condition holds: at most so many, or exactly. */
 export const waitsForEnd = ({ bounds }: SigmaCorrelation): boolean =>
@@ -86,9 +86,9 @@ const isWithin = ({ bounds }: SigmaCorrelation, value: number): boolean =>
 
 /** Whether all rules matched one after the other, in the order of the correlation. */
 const isInOrder = ({ rules }: SigmaCorrelation, entries: readonly Entry[]): boolean => {
-  let wanted = 0;
-  for (const [, rule] of entries) if (rule === wanted) wanted++;
-  return wanted >= rules.length;
+  let nextRule = 0;
+  for (const [, rule] of entries) if (rule === nextRule) nextRule++;
+  return nextRule >= rules.length;
 };
 
 const holds = (condition: Condition, isMet: (name: string) => boolean): boolean => {
@@ -120,10 +120,10 @@ const isMet = (correlation: SigmaCorrelation, entries: readonly Entry[]): boolea
 };
 
 /** How many entries can matter: of event counts no more than the highest bound asks for. */
-const mostKept = (correlation: SigmaCorrelation): number =>
+const maxEntriesOf = (correlation: SigmaCorrelation): number =>
   correlation.type === 'event_count'
-    ? Math.min(mostEntries, Math.max(leastEntries, ...correlation.bounds.map(({ value }) => value + 1)))
-    : mostEntries;
+    ? Math.min(maxEntries, Math.max(minEntries, ...correlation.bounds.map(({ value }) => value + 1)))
+    : maxEntries;
 
 /** Puts one where it belongs in an order that does not depend on which came first. */
 const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, other: Each) => boolean): Each[] => {
@@ -135,15 +135,15 @@ const insert = <Each>(list: readonly Each[], each: Each, isAfter: (one: Each, ot
 /** By time; of one time in the order of the rules, so that an ordered correlation takes them as they are wanted. */
 const isEntryAfter = ([time, rule]: Entry, [otherTime, otherRule]: Entry): boolean =>
   time === otherTime ? rule > otherRule : time > otherTime;
-type Kept = CorrelationWindow['events'][number];
-const isEventAfter = ({ event: one }: Kept, { event: other }: Kept): boolean => {
+type WindowEvent = CorrelationWindow['events'][number];
+const isEventAfter = ({ event: one }: WindowEvent, { event: other }: WindowEvent): boolean => {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.recordId === other.recordId ? one.ruleId > other.ruleId : one.recordId > other.recordId;
 };
 
 const nameOf = ({ type, value }: DetectionSignal['entities'][number]): string => `${type} ${value}`;
 
-const kept = (
+const withMatch = (
   window: CorrelationWindow,
   match: DetectionMatch,
   { document }: DeployedCorrelation,
@@ -159,14 +159,14 @@ const kept = (
   // What waits for its end is forgotten then.
   const oldestMs = waitsForEnd(document) ? Number.NEGATIVE_INFINITY : newestMs - 2 * document.timespanMs;
   const all = insert(window.entries, [timeMs, rule, value], isEntryAfter).filter(([at]) => at > oldestMs);
-  const most = mostKept(document);
+  const limit = maxEntriesOf(document);
   const seen = events.reduce((list, event) => insert(list, { event, entities }, isEventAfter), window.events);
   const recent = seen.filter(({ event }) => event.timeMs > oldestMs);
   return {
-    entries: all.slice(-most),
-    events: recent.slice(-mostEvents),
+    entries: all.slice(-limit),
+    events: recent.slice(-maxEvents),
     firedMs: window.firedMs,
-    dropped: window.dropped + Math.max(0, all.length - most),
+    dropped: window.dropped + Math.max(0, all.length - limit),
   };
 };
 
@@ -176,7 +176,7 @@ const signalOf = (
   window: CorrelationWindow,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): DetectionSignal => {
-  const shown = window.events.filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs).slice(-mostShown);
+  const shown = window.events.filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs).slice(-maxShown);
   const events = shown.map(({ event }) => event);
   return {
     ...{ tenantId: match.tenantId, projectId: match.projectId, kind: 'correlation' },
@@ -187,7 +187,7 @@ const signalOf = (
     eventCount: window.entries.filter(([at]) => at > fromMs && at <= toMs).length,
     entities: unique(shown.flatMap(({ entities }) => entities))
       .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
-      .slice(0, mostEntities),
+      .slice(0, maxEntities),
     group: Object.fromEntries(document.groupBy.map((field, at) => [field, match.key[at] ?? ''])),
     suppressedBy: '',
   };
@@ -213,7 +213,7 @@ export const addMatch = (correlation: DeployedCorrelation, window: CorrelationWi
   const { timeMs, projectId } = match.signal;
   const newestMs = window.entries.at(-1)?.[0];
   if (newestMs !== undefined && timeMs <= newestMs - 2 * timespanMs) return { window, signal: undefined, isLate: true };
-  const next = kept(window, match, correlation);
+  const next = withMatch(window, match, correlation);
   if (waitsForEnd(document)) return { window: next, signal: undefined, isLate: false };
   const isCovered = (at: number): boolean => next.firedMs !== null && Math.abs(at - next.firedMs) < timespanMs;
   // A late record counts in the windows of those after it.

@@ -1,5 +1,5 @@
 /** Rules as an organization has deployed them, ready to run. */
-import type { Reader } from '../../queries/apart.ts';
+import type { Reader } from '../../queries/worker.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type {
   DetectionFields,
@@ -19,7 +19,7 @@ import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
 import { itemError } from './modifiers.ts';
 import { lowered } from './pattern.ts';
-import { type ReadRules, readRules, readRulesApart } from './read.ts';
+import { type ReadRules, readRules, readRulesInWorker } from './read.ts';
 import { compile, type DeployedRule, type RuleSet } from './rule-set.ts';
 
 export type StoredRule = DetectionRule & Stored;
@@ -55,35 +55,35 @@ export interface ToDeploy {
 }
 
 /** Characters of the texts that are kept with what was read of them. */
-const mostKept = 64 * 1024 * 1024;
-const kept = new Map<string, SigmaDocument | string>();
-let keptCharacters = 0;
+const maxCachedCharacters = 64 * 1024 * 1024;
+const cache = new Map<string, SigmaDocument | string>();
+let cachedCharacters = 0;
 
 const nothing: ReadRules = { documents: [], errors: [] };
 
-const keep = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
+const store = (source: string, { documents, errors }: ReadRules): SigmaDocument | string => {
   const [error] = errors;
   const made = (error === undefined ? documents[0] : faultText(error)) ?? 'the text holds no document';
-  if (keptCharacters + source.length > mostKept) {
-    kept.clear();
-    keptCharacters = 0;
+  if (cachedCharacters + source.length > maxCachedCharacters) {
+    cache.clear();
+    cachedCharacters = 0;
   }
-  kept.set(source, made);
-  keptCharacters += source.length;
+  cache.set(source, made);
+  cachedCharacters += source.length;
   return made;
 };
 
 /** The document of a YAML text, or what is wrong with it. The same texts are read once. For threads: long texts take seconds. */
 export const documentOf = (source: string): SigmaDocument | string =>
-  kept.get(source) ?? keep(source, readRules(source));
+  cache.get(source) ?? store(source, readRules(source));
 
 /** The documents of YAML texts, or what is wrong with each. Long texts are read in a thread, and others have their turn in between. */
 export const documentsOf = async (reader: Reader, sources: readonly string[]): Promise<(SigmaDocument | string)[]> => {
   // What is known now may be dropped while others are read.
-  const made = new Map(sources.map((source) => [source, kept.get(source)]));
+  const made = new Map(sources.map((source) => [source, cache.get(source)]));
   const unknown = [...made.keys()].filter((source) => made.get(source) === undefined);
-  const read = await readRulesApart(reader, unknown);
-  for (const [index, source] of unknown.entries()) made.set(source, keep(source, read[index] ?? nothing));
+  const read = await readRulesInWorker(reader, unknown);
+  for (const [index, source] of unknown.entries()) made.set(source, store(source, read[index] ?? nothing));
   return sources.map((source) => made.get(source) ?? documentOf(source));
 };
 

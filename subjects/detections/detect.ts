@@ -8,7 +8,7 @@ import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';
 import { fieldNames, foldName } from './fields/table.ts';
 import { fillEvent, type RecordValues } from './record-event.ts';
-import type { Match, Told, Watch } from './rule-set.ts';
+import type { Match, PrefilterResult, Watch } from './rule-set.ts';
 
 /** A record, whether it passes by or was stored. */
 export interface DetectedRecord {
@@ -29,7 +29,7 @@ export interface Detected {
 }
 
 const nothing: Detected = { signals: [], matches: [], chained: [] };
-const mostEntities = 20;
+const maxEntities = 20;
 
 const entityNames = entityTypes.map((type) => ({
   type,
@@ -43,7 +43,7 @@ const entitiesOf = ({ set }: Deployment, event: SigmaEvent): DetectionSignal['en
       return value === undefined || value === '' || value === '-' ? [] : [{ type, value: value.slice(0, 512) }];
     }),
   );
-  return unique(entities).slice(0, mostEntities);
+  return unique(entities).slice(0, maxEntities);
 };
 
 /** Each entity once. */
@@ -56,11 +56,11 @@ export const withHidden = (first: DetectionSignal, hidden: DetectionSignal): Det
   ...first,
   events: [...first.events.slice(0, 1), ...hidden.events],
   eventCount: first.eventCount + 1,
-  entities: unique([...first.entities, ...hidden.entities]).slice(0, mostEntities),
+  entities: unique([...first.entities, ...hidden.entities]).slice(0, maxEntities),
 });
 
 /** Whether a signal that hides others is told again at once, and not only when its time is over: each time that its count has doubled. */
-export const isToldAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
+export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Number.isInteger(Math.log2(eventCount));
 
 /** What signals say that come from the rule, whatever it matched. */
 export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
@@ -159,11 +159,11 @@ export const detect = (
   record: DetectedRecord,
   nowMs: number,
   watch?: Watch,
-  told?: Told,
+  prefiltered?: PrefilterResult,
 ): Detected => {
   const { set, stored, silent } = deployment;
   const event = fillEvent(set.newEvent(), record.values);
-  const matches = set.match(event, watch, told);
+  const matches = set.match(event, watch, prefiltered);
   if (matches.length === 0) return nothing;
   const found: Found = { signals: [], matches: [], chained: [] };
   for (const match of matches) {

@@ -77,10 +77,10 @@ interface Places {
   readonly names: NameTable;
 }
 
-const mostPaths = 20_000;
-const mostDepth = 32;
+const maxPaths = 20_000;
+const maxDepth = 32;
 /** Values of one event that are looked at. */
-const mostLeaves = 2_000;
+const maxLeaves = 2_000;
 
 /** Names by which places of events go. */
 export class EventPaths {
@@ -97,7 +97,7 @@ export class EventPaths {
 
   /** For one event: where too many are known, the next begins anew. */
   get places(): Places {
-    if (this.#count > mostPaths) this.#places = this.#newPlaces();
+    if (this.#count > maxPaths) this.#places = this.#newPlaces();
     return this.#places;
   }
 
@@ -142,11 +142,11 @@ export class EventPaths {
 const belowRoot = (path: string, root: string): string | undefined => {
   if (!root.includes('*'))
     return path.startsWith(root) && path.length > root.length ? path.slice(root.length) : undefined;
-  const wanted = root.split('.').slice(0, -1);
+  const prefix = root.split('.').slice(0, -1);
   const found = path.split('.');
-  if (found.length <= wanted.length) return undefined;
-  return wanted.every((part, at) => part === '*' || part === found[at])
-    ? found.slice(wanted.length).join('.')
+  if (found.length <= prefix.length) return undefined;
+  return prefix.every((part, at) => part === '*' || part === found[at])
+    ? found.slice(prefix.length).join('.')
     : undefined;
 };
 
@@ -215,7 +215,7 @@ export class SigmaEvent {
       this.#leaf(value, node);
       return;
     }
-    if (depth >= mostDepth) return;
+    if (depth >= maxDepth) return;
     if (Array.isArray(value)) {
       for (const each of value) {
         const named = typeof each === 'object' && each !== null ? namedValue(each) : undefined;
@@ -228,7 +228,7 @@ export class SigmaEvent {
   }
 
   #leaf(value: unknown, node: PathNode): void {
-    if (value === undefined || this.leaves.length >= mostLeaves) return;
+    if (value === undefined || this.leaves.length >= maxLeaves) return;
     const { path, names, numbers } = node;
     const isNull = value === null;
     const text = isNull ? '' : typeof value === 'string' ? value : String(value);

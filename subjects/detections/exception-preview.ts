@@ -12,7 +12,7 @@ import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { eventsOf, type StoredSignal, selectedSignal } from './stored-signals.ts';
 
 /** Signals that are looked at, the newest. */
-export const mostPreviewed = 2_000;
+export const maxPreviewed = 2_000;
 const recordsAtOnce = 500;
 
 const previewThreads = new RuleThreads();
@@ -39,9 +39,9 @@ const signalsAbout = async (
   return columns.query<StoredSignal>(
     `${selectedSignal} AND ${sql} AND suppressed_by = ''
       AND (rule_id = {rule:String} OR (kind = 'correlation' AND position(events, {named:String}) > 0))
-    ORDER BY time DESC, id DESC, event_count LIMIT 1 BY id LIMIT ${mostPreviewed + 1}`,
+    ORDER BY time DESC, id DESC, event_count LIMIT 1 BY id LIMIT ${maxPreviewed + 1}`,
     { ...values, rule: ruleId, named: `"ruleId":${JSON.stringify(ruleId)}` },
-    { maxResultRows: mostPreviewed + 1 },
+    { maxResultRows: maxPreviewed + 1 },
   );
 };
 
@@ -74,7 +74,7 @@ export const previewException = async (
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isWhole: boolean }> => {
   const found = await signalsAbout(reading, rule.id, range);
-  const signals = found.slice(0, mostPreviewed);
+  const signals = found.slice(0, maxPreviewed);
   const idsOf = (signal: StoredSignal): string[] =>
     eventsOf(signal)
       .filter(({ ruleId }) => ruleId === rule.id)
@@ -98,6 +98,6 @@ export const previewException = async (
   const isOther = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
   return {
     rules: rules.toSorted((one, other) => isOther(one) - isOther(other) || other.covered - one.covered),
-    isWhole: found.length <= mostPreviewed,
+    isWhole: found.length <= maxPreviewed,
   };
 };

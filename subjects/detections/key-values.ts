@@ -3,9 +3,9 @@
  * `_`. A value is what is quoted, else what follows until a space, quote, comma or semicolon.
  */
 
-const leastPairs = 2;
-const mostPairs = 200;
-const mostKey = 64;
+const minPairs = 2;
+const maxPairs = 200;
+const maxKey = 64;
 const [space, doubleQuote, singleQuote, comma, semicolon, backslash] = [32, 34, 39, 44, 59, 92];
 
 const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
@@ -18,9 +18,9 @@ const isLineEnd = (code: number): boolean => code === 10 || code === 13 || code 
 /** Where the key begins that ends before a position; -1 where there is none behind `past`. */
 const startOfKey = (text: string, end: number, past: number): number => {
   let start = end;
-  while (start > 0 && end - start <= mostKey && isOfKey(text.charCodeAt(start - 1))) start--;
+  while (start > 0 && end - start <= maxKey && isOfKey(text.charCodeAt(start - 1))) start--;
   const length = end - start;
-  return start >= past && length > 0 && length <= mostKey && beginsKey(text.charCodeAt(start)) ? start : -1;
+  return start >= past && length > 0 && length <= maxKey && beginsKey(text.charCodeAt(start)) ? start : -1;
 };
 
 /** Where the quoted text ends that begins at a position; -1 where it has no end. */
@@ -81,7 +81,7 @@ export const keyValues = (text: string): Map<string, string> | undefined => {
     const found = valueAt(text, equals + 1);
     ({ past } = found);
     if (!pairs.has(key)) pairs.set(key, found.value);
-    if (pairs.size >= mostPairs) break;
+    if (pairs.size >= maxPairs) break;
   }
-  return pairs.size < leastPairs ? undefined : pairs;
+  return pairs.size < minPairs ? undefined : pairs;
 };

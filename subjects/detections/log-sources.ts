@@ -12,19 +12,19 @@ export interface EventKind {
   readonly categories: ReadonlySet<string> | undefined;
 }
 
-interface Asked {
+interface TestedValues {
   readonly names: readonly string[];
   readonly values: ReadonlyMap<string, number>;
   readonly prefixes: readonly string[];
 }
 
 /** What is asked of values at a place of events, and under which name. */
-interface AskedThere {
+interface PlaceTests {
   readonly place: number;
-  readonly asked: readonly { readonly name: string; readonly of: Asked }[];
+  readonly tests: readonly { readonly name: string; readonly of: TestedValues }[];
 }
 
-const mostKinds = 10_000;
+const maxKinds = 10_000;
 
 const lowerValue = (value: string): string => value.toLowerCase();
 
@@ -40,10 +40,10 @@ const hasValue = (event: SigmaEvent, { names, values }: EventCondition): boolean
   return false;
 };
 
-const notAsked: AskedThere = { place: 0, asked: [] };
+const noTests: PlaceTests = { place: 0, tests: [] };
 
 /** Which of the values that are asked for a value is. */
-const partOf = ({ values, prefixes }: Asked, low: string): string => {
+const partOf = ({ values, prefixes }: TestedValues, low: string): string => {
   const prefix = prefixes.findIndex((each) => low.startsWith(each));
   return `${values.get(low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
 };
@@ -51,41 +51,41 @@ const partOf = ({ values, prefixes }: Asked, low: string): string => {
 export class LogSources {
   readonly #sources: readonly EventSource[];
   /** What is asked of the values of a name. */
-  readonly #byName = new Map<string, Asked[]>();
+  readonly #byName = new Map<string, TestedValues[]>();
   /** By the names of a place: events share them. */
-  readonly #places = new WeakMap<readonly string[], AskedThere>();
+  readonly #places = new WeakMap<readonly string[], PlaceTests>();
   #lastPlace = 0;
   readonly #kinds = new Map<string, EventKind>();
   readonly #byKey = new Map<string, EventKind>();
 
   constructor(tables: readonly FieldTable[]) {
     this.#sources = tables.flatMap(({ sources = [] }) => sources);
-    const asked = new Map<string, { names: readonly string[]; values: Map<string, number>; prefixes: Set<string> }>();
-    const ask = (names: readonly string[], values: readonly string[]): void => {
+    const byNames = new Map<string, { names: readonly string[]; values: Map<string, number>; prefixes: Set<string> }>();
+    const addTest = (names: readonly string[], values: readonly string[]): void => {
       const key = names.join('\n');
-      const known = asked.get(key) ?? { names: names.map(foldName), values: new Map(), prefixes: new Set<string>() };
-      asked.set(key, known);
+      const known = byNames.get(key) ?? { names: names.map(foldName), values: new Map(), prefixes: new Set<string>() };
+      byNames.set(key, known);
       for (const value of values)
         if (value.endsWith('*')) known.prefixes.add(lowerValue(value.slice(0, -1)));
         else if (!known.values.has(lowerValue(value))) known.values.set(lowerValue(value), known.values.size);
     };
     for (const { when, categories } of this.#sources) {
-      for (const { names, values = [] } of when) ask(names, values);
-      if (categories !== undefined) ask(categories.names, Object.keys(categories.by));
+      for (const { names, values = [] } of when) addTest(names, values);
+      if (categories !== undefined) addTest(categories.names, Object.keys(categories.by));
     }
-    for (const { prefixes, ...rest } of asked.values()) {
+    for (const { prefixes, ...rest } of byNames.values()) {
       const of = { ...rest, prefixes: [...prefixes] };
       for (const name of of.names) this.#byName.set(name, [...(this.#byName.get(name) ?? []), of]);
     }
   }
 
   /** Whether the answer may depend on values of a folded name. */
-  asksFor(name: string): boolean {
+  tests(name: string): boolean {
     return this.#byName.has(name);
   }
 
   /** All folded names of which that holds. */
-  get asked(): Iterable<string> {
+  get testedNames(): Iterable<string> {
     return this.#byName.keys();
   }
 
@@ -94,7 +94,7 @@ export class LogSources {
     const signature = this.#signature(event);
     const known = this.#kinds.get(signature);
     if (known !== undefined) return known;
-    if (this.#kinds.size >= mostKinds) this.#kinds.clear();
+    if (this.#kinds.size >= maxKinds) this.#kinds.clear();
     const made = this.#made(event);
     const kind = this.#byKey.get(made.key) ?? made;
     this.#byKey.set(kind.key, kind);
@@ -108,20 +108,20 @@ export class LogSources {
     const { leaves } = event;
     for (let at = 0; at < leaves.length; at++) {
       const leaf = leaves[at] as Leaf;
-      const { place, asked } = this.#askedOf(leaf.names);
-      for (let number = 0; number < asked.length; number++) {
-        const { name, of } = asked[number] as AskedThere['asked'][number];
+      const { place, tests } = this.#testsOf(leaf.names);
+      for (let number = 0; number < tests.length; number++) {
+        const { name, of } = tests[number] as PlaceTests['tests'][number];
         if (event.get(name) === leaf) signature += `${place}.${number}${partOf(of, leaf.low)},`;
       }
     }
     return signature;
   }
 
-  #askedOf(names: readonly string[]): AskedThere {
+  #testsOf(names: readonly string[]): PlaceTests {
     const known = this.#places.get(names);
     if (known !== undefined) return known;
-    const asked = names.flatMap((name) => (this.#byName.get(name) ?? []).map((of) => ({ name, of })));
-    const made = asked.length === 0 ? notAsked : { place: ++this.#lastPlace, asked };
+    const tests = names.flatMap((name) => (this.#byName.get(name) ?? []).map((of) => ({ name, of })));
+    const made = tests.length === 0 ? noTests : { place: ++this.#lastPlace, tests };
     this.#places.set(names, made);
     return made;
   }

@@ -52,14 +52,14 @@ const exclusive: readonly (readonly string[])[] = [
   [...timeParts],
 ];
 
-const mostPermutations = 4;
+const maxPermutations = 4;
 const dashes = ['-', '/', '–', '—', '―'];
 const dash = /\B[-/–—―]\b/g;
 
 /** A value with all its dashes exchanged for each other. Where there are very many, all of them for the same one. */
 export const withDashes = (text: string): string[] => {
   const found = [...text.matchAll(dash)];
-  if (found.length > mostPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
+  if (found.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dash, each))];
   let made = [text];
   for (const { index } of found)
     made = made.flatMap((each) => dashes.map((other) => each.slice(0, index) + other + each.slice(index + 1)));

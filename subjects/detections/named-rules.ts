@@ -11,12 +11,12 @@ const namedBy = (document: SigmaDocument): readonly string[] =>
 /** Answers, for each document, the rules that it names and that neither are enabled nor stand beside it. */
 export const missingRules = async (
   documents: readonly SigmaDocument[],
-  beside: readonly SigmaDocument[],
+  others: readonly SigmaDocument[],
   own: Pick<TenantDocuments, 'collection' | 'tenantId'>,
 ): Promise<(document: SigmaDocument) => string[]> => {
-  const wanted = new Set(documents.flatMap(namedBy));
-  if (wanted.size === 0) return () => [];
-  const known = new Set(beside.flatMap((document) => namesOf(document.id, document)));
+  const requiredNames = new Set(documents.flatMap(namedBy));
+  if (requiredNames.size === 0) return () => [];
+  const known = new Set(others.flatMap((document) => namesOf(document.id, document)));
   const enabled: { readonly id: string; readonly source: string }[] = [];
   for await (const { id, source } of documentsIn(own.collection(detectionRules), { filter: { enabled: true } }))
     enabled.push({ id, source });

@@ -68,8 +68,8 @@ export const literalsOf = (pattern: Pattern): string[] => {
 const isAt = (text: string, piece: Piece, at: number): boolean => {
   if (at < 0 || at + piece.length > text.length) return false;
   for (let index = 0; index < piece.length; index++) {
-    const wanted = piece[index];
-    if (wanted !== null && text[at + index] !== wanted) return false;
+    const expected = piece[index];
+    if (expected !== null && text[at + index] !== expected) return false;
   }
   return true;
 };

@@ -4,7 +4,7 @@ import type { ItemTest, RuleTree } from './tree.ts';
 import { leafTest, leafTests } from './value-tests.ts';
 
 /** The event that is looked at, with what was found in it. */
-export class Looked {
+export class EventView {
   #event: SigmaEvent | undefined;
   #round = 0;
   readonly #rounds: number[] = [];
@@ -54,27 +54,27 @@ const someLeaf = (first: Leaf | undefined, fits: (leaf: Leaf) => boolean): boole
   return false;
 };
 
-const itemPredicate = (item: ItemTest, looked: Looked): Predicate => {
+const itemPredicate = (item: ItemTest, view: EventView): Predicate => {
   const test = leafTests(item);
-  const fits = (leaf: Leaf): boolean => test(leaf, looked.other);
+  const fits = (leaf: Leaf): boolean => test(leaf, view.other);
   if (item.names.length === 0)
     return () => {
-      const { leaves } = looked;
+      const { leaves } = view;
       for (let at = 0; at < leaves.length; at++) if (fits(leaves[at] as Leaf)) return true;
       return false;
     };
   const { names } = item;
-  const slot = looked.slotOf(names);
+  const slot = view.slotOf(names);
   if (item.differs)
     return () => {
-      const leaf = looked.leaf(slot, names);
+      const leaf = view.leaf(slot, names);
       return leaf !== undefined && !someLeaf(leaf, fits);
     };
-  const exists = item.wanted.find(({ test: each }) => each.is === 'exists')?.test;
-  if (exists?.is === 'exists') return () => (looked.leaf(slot, names) !== undefined) === exists.wanted;
-  if (!item.wanted.some(({ test: each }) => each.is === 'null')) return () => someLeaf(looked.leaf(slot, names), fits);
+  const exists = item.values.find(({ test: each }) => each.is === 'exists')?.test;
+  if (exists?.is === 'exists') return () => (view.leaf(slot, names) !== undefined) === exists.exists;
+  if (!item.values.some(({ test: each }) => each.is === 'null')) return () => someLeaf(view.leaf(slot, names), fits);
   return () => {
-    const leaf = looked.leaf(slot, names);
+    const leaf = view.leaf(slot, names);
     return leaf === undefined || leaf.isNull || someLeaf(leaf, fits);
   };
 };
@@ -88,7 +88,7 @@ export const costOf = (tree: RuleTree): number => {
     case 'not':
       return costOf(tree.part);
     default: {
-      const each = tree.wanted.reduce(
+      const each = tree.values.reduce(
         (sum, { test }) => sum + (test.is === 'regex' ? test.regex.weight : test.is === 'network' ? 5 : 1),
         1,
       );
@@ -98,15 +98,15 @@ export const costOf = (tree: RuleTree): number => {
 };
 
 /** The tree as a function of the event that is looked at. */
-export const predicateOf = (tree: RuleTree, looked: Looked): Predicate => {
-  if (tree.is === 'item') return itemPredicate(tree, looked);
+export const predicateOf = (tree: RuleTree, view: EventView): Predicate => {
+  if (tree.is === 'item') return itemPredicate(tree, view);
   if (tree.is === 'not') {
-    const part = predicateOf(tree.part, looked);
+    const part = predicateOf(tree.part, view);
     return () => !part();
   }
   const parts = tree.parts
     .toSorted((left, right) => costOf(left) - costOf(right))
-    .map((part) => predicateOf(part, looked));
+    .map((part) => predicateOf(part, view));
   const ends = tree.is === 'or';
   const [first, second, third] = parts;
   if (first !== undefined && second === undefined) return first;
@@ -130,27 +130,33 @@ export interface MatchedField {
   readonly because: string;
 }
 
-const mostShown = 500;
-const shown = (text: string): string => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
+const maxShown = 500;
+const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 /** What a rule asked of a field, as it writes it. */
-const asked = ({ modifiers }: ItemTest, wanted: string): string =>
-  shown(modifiers === '' ? wanted : `${modifiers} ${wanted}`);
+const testText = ({ modifiers }: ItemTest, valueText: string): string =>
+  shown(modifiers === '' ? valueText : `${modifiers} ${valueText}`);
 
-const matchedItem = (item: ItemTest, looked: Looked): MatchedField[] => {
-  const { field, selection, wanted } = item;
-  const leaves = item.names.length === 0 ? looked.leaves : chainOf(looked.other(item.names));
-  const isAbout = (what: 'exists' | 'null'): boolean => wanted.some(({ test }) => test.is === what);
+const matchedItem = (item: ItemTest, view: EventView): MatchedField[] => {
+  const { field, selection, values } = item;
+  const leaves = item.names.length === 0 ? view.leaves : chainOf(view.other(item.names));
+  const isAbout = (what: 'exists' | 'null'): boolean => values.some(({ test }) => test.is === what);
   if (item.differs || isAbout('exists')) {
     const { path = '', text = '' } = leaves[0] ?? {};
     return [
-      { field, path, value: shown(text), selection, because: asked(item, wanted.map((each) => each.shown).join(', ')) },
+      {
+        field,
+        path,
+        value: shown(text),
+        selection,
+        because: testText(item, values.map((each) => each.shown).join(', ')),
+      },
     ];
   }
   for (const leaf of leaves.filter(({ isNull }) => !isNull)) {
-    const met = wanted.find(({ test }) => leafTest(test)(leaf, looked.other));
+    const met = values.find(({ test }) => leafTest(test)(leaf, view.other));
     if (met !== undefined)
-      return [{ field, path: leaf.path, value: shown(leaf.text), selection, because: asked(item, met.shown) }];
+      return [{ field, path: leaf.path, value: shown(leaf.text), selection, because: testText(item, met.shown) }];
   }
   return isAbout('null') ? [{ field, path: '', value: '', selection, because: 'null' }] : [];
 };
@@ -162,15 +168,15 @@ const chainOf = (first: Leaf | undefined): Leaf[] => {
 };
 
 /** Fields by which the event that is looked at matched; not those that a `not` asked for. */
-export const matchedFields = (tree: RuleTree, looked: Looked): MatchedField[] => {
+export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] => {
   if (tree.is === 'not') return [];
-  if (tree.is === 'item') return matchedItem(tree, looked);
-  const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => predicateOf(part, looked)());
+  if (tree.is === 'item') return matchedItem(tree, view);
+  const parts = tree.is === 'and' ? tree.parts : tree.parts.filter((part) => predicateOf(part, view)());
   const seen = new Set<string>();
   return parts
-    .flatMap((part) => matchedFields(part, looked))
-    .filter(({ field, path, because }) => {
-      const key = `${field}\n${path}\n${because}`;
+    .flatMap((part) => matchedFields(part, view))
+    .filter(({ field, path, because: comment }) => {
+      const key = `${field}\n${path}\n${comment}`;
       return seen.has(key) ? false : seen.add(key);
     });
 };

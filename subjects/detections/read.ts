@@ -1,8 +1,8 @@
 /** Reads Sigma's YAML: many documents in a text, each a rule, a correlation or a filter. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { apart, type Reader } from '../../queries/apart.ts';
-import { type DocumentText, mostDocuments, splitDocuments } from '../../queries/yaml-documents.ts';
+import { inWorker, type Reader } from '../../queries/worker.ts';
+import { type DocumentText, maxDocuments, splitDocuments } from '../../queries/yaml-documents.ts';
 import { ConditionError, readConditions, termsOf } from './condition.ts';
 import { correlationOf } from './correlation-document.ts';
 import {
@@ -130,7 +130,7 @@ const selectionOf = (detection: YamlMap, name: string): Selection => {
 };
 
 /** Values that the conditions of a document ask for. One that is asked twice is compared twice. */
-const mostAsked = 50_000;
+const maxValues = 50_000;
 
 const conditionsOf = (detection: YamlMap, names: readonly string[]): Condition[] => {
   const texts = detection.texts('condition');
@@ -157,9 +157,12 @@ const detectionOf = (map: YamlMap, others: readonly string[]): Detection => {
   const selections = new Map(names.map((name) => [name, selectionOf(map, name)]));
   const counts = new Map([...selections].map(([name, selection]) => [name, valuesIn(selection)]));
   const conditions = conditionsOf(map, names);
-  const asked = conditions.flatMap(termsOf).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
-  if (asked > mostAsked)
-    map.fail('condition', `asks for ${asked} values, some of them several times: it may ask for ${mostAsked} at most`);
+  const valueCount = conditions.flatMap(termsOf).reduce((sum, name) => sum + (counts.get(name) ?? 0), 0);
+  if (valueCount > maxValues)
+    map.fail(
+      'condition',
+      `asks for ${valueCount} values, some of them several times: it may ask for ${maxValues} at most`,
+    );
   return { selections, conditions };
 };
 
@@ -183,25 +186,25 @@ const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
 };
 
 /** Characters of one document. The largest public rules, lists of hashes, have some 300,000. */
-export const mostRuleCharacters = 1_048_576;
+export const maxRuleCharacters = 1_048_576;
 
 const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError => ({
   ...{ document, line, field: '' },
-  message: `this document has ${text.length} characters: it may have ${mostRuleCharacters} at most`,
+  message: `this document has ${text.length} characters: it may have ${maxRuleCharacters} at most`,
   // It is not parsed: the title is what it is called by all the same.
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
 const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
   ...{ document, line, field: '', title: '' },
-  message: `a text may hold ${mostDocuments} documents: from this line on it was not read`,
+  message: `a text may hold ${maxDocuments} documents: from this line on it was not read`,
 });
 
 /** Reads one document of a text, by its text, the line at which it begins, and its number. */
 export const readDocument = (text: string, line: number, document: number): ReadRules => {
   const part: DocumentText = { text, line };
-  if (document > mostDocuments) return { documents: [], errors: [tooMany(part, document)] };
-  if (text.length > mostRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
+  if (document > maxDocuments) return { documents: [], errors: [tooMany(part, document)] };
+  if (text.length > maxRuleCharacters) return { documents: [], errors: [tooLarge(part, document)] };
   const errors: SigmaError[] = [];
   const parsed = new YamlDocument(part, document, errors);
   const root = parsed.root();
@@ -228,20 +231,20 @@ export const readRules = (text: string): ReadRules =>
   joined(splitDocuments(text).map((part, index) => readDocument(part.text, part.line, index + 1)));
 
 /** Others have a turn when reading has kept the thread for so long: a document takes about a millisecond. */
-const turnMs = 5;
+const timeSliceMs = 5;
 
-const readDocumentApart = apart(import.meta.url, readDocument);
+const readDocumentInWorker = inWorker(import.meta.url, readDocument);
 
 /** Reads texts one after the other, however many documents they hold, and lets others run in between and beside long documents. */
-export const readRulesApart = async (reader: Reader, texts: readonly string[]): Promise<ReadRules[]> => {
+export const readRulesInWorker = async (reader: Reader, texts: readonly string[]): Promise<ReadRules[]> => {
   const all: ReadRules[] = [];
   let sinceMs = performance.now();
   for (const text of texts) {
     const read: ReadRules[] = [];
     for (const [index, part] of splitDocuments(text).entries()) {
-      read.push(await readDocumentApart(reader, part.text, part.line, index + 1));
-      if (performance.now() - sinceMs < turnMs) continue;
-      await nextTurn();
+      read.push(await readDocumentInWorker(reader, part.text, part.line, index + 1));
+      if (performance.now() - sinceMs < timeSliceMs) continue;
+      await yieldToEventLoop();
       sinceMs = performance.now();
     }
     all.push(joined(read));

@@ -13,8 +13,8 @@ export type RegexNode =
   | {
       readonly is: 'repeat';
       readonly part: RegexNode;
-      readonly least: number;
-      readonly most: number;
+      readonly min: number;
+      readonly max: number;
       readonly lazy: boolean;
     };
 
@@ -34,7 +34,7 @@ const classEscapes: Readonly<Record<string, string>> = {
   s: '\\t\\n\\f\\r ',
 };
 const controls: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v' };
-const mostDepth = 50;
+const maxDepth = 50;
 
 const escaped = (character: string): string =>
   /[0-9A-Za-z_ ]/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -65,7 +65,7 @@ class RegexReader {
   }
 
   #choice(depth: number): RegexNode {
-    if (depth > mostDepth) throw new Unknown();
+    if (depth > maxDepth) throw new Unknown();
     const parts = [this.#sequence(depth)];
     while (this.#text[this.#at] === '|') {
       this.#at++;
@@ -94,9 +94,9 @@ class RegexReader {
     const isLazy = this.#text[this.#at] === '?';
     if (isLazy) this.#at++;
     if (/[*+]/.test(this.#text[this.#at] ?? '')) throw new Unknown();
-    const [least, most] = boundsOf(sign, found[2], found[3], found[4]);
-    if (most < least) throw new Unknown();
-    return { is: 'repeat', part, least, most, lazy: isLazy };
+    const [min, max] = boundsOf(sign, found[2], found[3], found[4]);
+    if (max < min) throw new Unknown();
+    return { is: 'repeat', part, min, max, lazy: isLazy };
   }
 
   #atom(depth: number): RegexNode {
@@ -210,8 +210,8 @@ export const javaScriptOf = (node: RegexNode): string => {
     case 'choice':
       return `(?:${node.parts.map(javaScriptOf).join('|')})`;
     default: {
-      const most = node.most === Number.POSITIVE_INFINITY ? '' : node.most;
-      return `(?:${javaScriptOf(node.part)}){${node.least},${most}}${node.lazy ? '?' : ''}`;
+      const max = node.max === Number.POSITIVE_INFINITY ? '' : node.max;
+      return `(?:${javaScriptOf(node.part)}){${node.min},${max}}${node.lazy ? '?' : ''}`;
     }
   }
 };
@@ -241,9 +241,9 @@ export const waysOf = (node: RegexNode): Ways => {
     }
     case 'repeat': {
       const inner = waysOf(node.part);
-      if (node.most === Number.POSITIVE_INFINITY)
+      if (node.max === Number.POSITIVE_INFINITY)
         return inner.factor === 1 && inner.degree === 0 ? { factor: 1, degree: 1 } : endless;
-      return { factor: (node.most - node.least + 1) * inner.factor ** node.most, degree: inner.degree * node.most };
+      return { factor: (node.max - node.min + 1) * inner.factor ** node.max, degree: inner.degree * node.max };
     }
     default:
       return { factor: 1, degree: 0 };
@@ -263,7 +263,7 @@ export const neededTexts = (node: RegexNode): string[][] => {
     else if (each.is === 'sequence') each.parts.forEach(walk);
     else if (each.is !== 'anchor') {
       end();
-      if (each.is === 'repeat' && each.least > 0) sets.push(...neededTexts(each.part));
+      if (each.is === 'repeat' && each.min > 0) sets.push(...neededTexts(each.part));
       if (each.is === 'choice') sets.push(...neededOfChoice(each.parts));
     }
   };
@@ -274,9 +274,9 @@ export const neededTexts = (node: RegexNode): string[][] => {
 
 /** The set whose shortest text is longest. */
 export const bestSet = (sets: readonly string[][]): string[] | undefined => {
-  const least = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
+  const minLength = (set: readonly string[]): number => Math.min(...set.map(({ length }) => length));
   return sets.reduce<string[] | undefined>(
-    (best, set) => (best === undefined || least(set) > least(best) ? set : best),
+    (best, set) => (best === undefined || minLength(set) > minLength(best) ? set : best),
     undefined,
   );
 };

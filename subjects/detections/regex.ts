@@ -20,10 +20,10 @@ export interface SigmaRegex {
 export const regexWork = { characters: 0 };
 const linearWeight = 20;
 /** More than a search may have, as the engine is never asked: public rules ask for `.{1000,}`. */
-const mostInstructions = 4_000;
+const maxInstructions = 4_000;
 
 /** Steps that JavaScript's own may take at most: about a millisecond. */
-const mostSteps = 500_000;
+const maxSteps = 500_000;
 
 /** `.*` at the ends says nothing of whether some part matches. */
 const trimmed = (source: string): string => {
@@ -51,28 +51,28 @@ export const regexOf = (written: string, modifiers: readonly string[]): SigmaReg
     (flags.ignoresCase ? RE2JS.CASE_INSENSITIVE : 0) |
       (flags.multiline ? RE2JS.MULTILINE : 0) |
       (flags.dotAll ? RE2JS.DOTALL : 0),
-    mostInstructions,
+    maxInstructions,
   );
   if (typeof linear === 'string') return linear;
   const tree = regexTree(trimmed(source), flags);
   const weight = linearWeight * Math.max(1, linear.instructions / 1_000);
-  const ask = (text: string): boolean => {
+  const testLinear = (text: string): boolean => {
     regexWork.characters += weight * text.length;
     return linear.test(text);
   };
-  if (tree === undefined) return { source: written, test: ask, needed: [], weight: 200 };
+  if (tree === undefined) return { source: written, test: testLinear, needed: [], weight: 200 };
   const { factor, degree } = waysOf(tree);
   const power = degree + (beginsWithAnchor(tree) ? 0 : 1);
-  const mostLength = Math.floor((mostSteps / factor) ** (1 / Math.max(1, power)));
+  const maxLength = Math.floor((maxSteps / factor) ** (1 / Math.max(1, power)));
   const own = new RegExp(javaScriptOf(tree), flags.ignoresCase ? 'i' : '');
   return {
     source: written,
     test(text) {
-      if (text.length > mostLength) return ask(text);
+      if (text.length > maxLength) return testLinear(text);
       regexWork.characters += text.length;
       return own.test(text);
     },
     needed: neededTexts(tree),
-    weight: mostLength > 10_000 ? 5 : 50,
+    weight: maxLength > 10_000 ? 5 : 50,
   };
 };

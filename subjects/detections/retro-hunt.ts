@@ -15,8 +15,8 @@ import type { RuleRun } from './rule-threads.ts';
 const huntedMs = 86_400_000;
 /** By then the stream asks a rule that was deployed. */
 const liveWithinMs = 10_000;
-const mostRecords = 500_000;
-const mostSignals = 10_000;
+const maxRecords = 500_000;
+const maxSignals = 10_000;
 
 /** A hunt of rules that are deployed now: over the last day. */
 export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
@@ -46,10 +46,10 @@ export const hunt = async (
   const rules = await rulesFor(own, ids);
   if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isWhole: true, signals: [] };
   const { nowMs } = reading;
-  const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
-  const asked = { from: String(Math.max(fromMs, keptMs)), to: String(toMs) };
-  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
-  const question = { filter: { scope: 'account' as const }, range, limit: mostRecords };
+  const retainedFromMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
+  const range = rangeOf(rangeText, { caller: reading, signal: 'logs', nowMs });
+  const question = { filter: { scope: 'account' as const }, range, limit: maxRecords };
   /** By id: one that is told again is the same, with all that it hid. */
   const signals = new Map<string, DetectionSignal>();
   let records = 0;
@@ -57,7 +57,7 @@ export const hunt = async (
   const isWhole = await backtestLogs(reading, { ...run, toDeploy, nowMs }, question, (page) => {
     records += page.records;
     for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
-    return signals.size < mostSignals;
+    return signals.size < maxSignals;
   });
-  return { records, isWhole: isWhole && records < mostRecords, signals: [...signals.values()].slice(0, mostSignals) };
+  return { records, isWhole: isWhole && records < maxRecords, signals: [...signals.values()].slice(0, maxSignals) };
 };

@@ -2,10 +2,10 @@
 
 import { TextIndex } from '../../schemas/text-index.ts';
 import type { Leaf, SigmaEvent } from './event.ts';
-import { bestClauses, type Clause, leastText, valueKey, type Witness } from './witnesses.ts';
+import { bestClauses, type Clause, minTextLength, type RequiredLiteral, valueKey } from './required-literals.ts';
 
 /** Clauses of a rule that are looked for: a bit each. */
-const mostClauses = 6;
+const maxClauses = 6;
 
 /** Whether a text may lie within that of a number or a boolean. */
 const isOfScalar = (text: string): boolean =>
@@ -34,7 +34,7 @@ const nothingMet: Met = [];
 export class RuleIndex {
   /** Rules that may match any event. */
   readonly always: readonly number[];
-  readonly #wanted: Uint8Array;
+  readonly #requiredBits: Uint8Array;
   readonly #seen: Uint8Array;
   readonly #touched: number[] = [];
   readonly #postings: Posting[] = [];
@@ -60,31 +60,31 @@ export class RuleIndex {
   #round = 0;
 
   /** `rules` are clauses by the rule's number; `telling` are folded names that matter wherever they are. */
-  constructor(rules: readonly (readonly Clause[])[], telling: Iterable<string> = []) {
+  constructor(rules: readonly (readonly Clause[])[], decisiveNames: Iterable<string> = []) {
     const texts = new Map<string, number>();
     const always: number[] = [];
-    this.#wanted = new Uint8Array(rules.length);
+    this.#requiredBits = new Uint8Array(rules.length);
     this.#seen = new Uint8Array(rules.length);
     for (const [rule, clauses] of rules.entries()) {
       if (clauses.length === 0) always.push(rule);
-      for (const [number, clause] of bestClauses(clauses, mostClauses).entries()) {
+      for (const [number, clause] of bestClauses(clauses, maxClauses).entries()) {
         const bit = 1 << number;
-        this.#wanted[rule] = (this.#wanted[rule] as number) | bit;
-        for (const posting of clause.flatMap((witness) => this.#postingsOf(witness, texts))) post(posting, rule, bit);
+        this.#requiredBits[rule] = (this.#requiredBits[rule] as number) | bit;
+        for (const posting of clause.flatMap((literal) => this.#postingsOf(literal, texts))) post(posting, rule, bit);
       }
     }
     this.always = always;
     const ofAll = rules
       .flat(2)
-      .flatMap((witness) => (witness.is === 'text' && witness.names.length === 0 ? [witness.text] : []));
+      .flatMap((literal) => (literal.is === 'text' && literal.names.length === 0 ? [literal.text] : []));
     const anywhere = new Set(ofAll.filter((text) => texts.has(text)));
     this.hasTextsAnywhere = anywhere.size > 0;
     this.hasScalarTexts = [...anywhere].some(isOfScalar);
-    const named = [...this.#values.keys(), ...this.#textNames, ...telling];
+    const named = [...this.#values.keys(), ...this.#textNames, ...decisiveNames];
     const keys = [...new Set(named)].filter((name) => ofKeys.test(name));
-    this.hasShortKeys = keys.some((name) => name.length < leastText - 1);
+    this.hasShortKeys = keys.some((name) => name.length < minTextLength - 1);
     for (const key of [...keys.map((name) => `${name}=`), ...leftOut]) {
-      if (key.length < leastText) continue;
+      if (key.length < minTextLength) continue;
       this.#textPosting(texts, key).isKey = true;
       anywhere.add(key);
     }
@@ -93,12 +93,12 @@ export class RuleIndex {
   }
 
   /** Whether whole values of a folded name are looked for. */
-  asksFor(name: string): boolean {
+  hasValuesOf(name: string): boolean {
     return this.#values.has(name);
   }
 
   /** Whether texts are looked for in values of a folded name that are not in all. */
-  looksIn(name: string): boolean {
+  hasTextsOf(name: string): boolean {
     return this.#textNames.has(name);
   }
 
@@ -194,14 +194,14 @@ export class RuleIndex {
       if (now === before) continue;
       if (before === 0) this.#touched.push(rule);
       seen[rule] = now;
-      if (now === this.#wanted[rule]) this.#found.push(rule);
+      if (now === this.#requiredBits[rule]) this.#found.push(rule);
     }
   }
 
-  #postingsOf(witness: Witness, texts: Map<string, number>): Posting[] {
-    if (witness.is === 'value') return witness.names.map((name) => this.#valuePosting(name, witness.value));
-    for (const name of witness.names) this.#textNames.add(name);
-    return [this.#textPosting(texts, witness.text)];
+  #postingsOf(literal: RequiredLiteral, texts: Map<string, number>): Posting[] {
+    if (literal.is === 'value') return literal.names.map((name) => this.#valuePosting(name, literal.value));
+    for (const name of literal.names) this.#textNames.add(name);
+    return [this.#textPosting(texts, literal.text)];
   }
 
   #textPosting(texts: Map<string, number>, text: string): Posting {

@@ -3,12 +3,12 @@ import type { LogSource, SigmaCorrelation, SigmaDocument, SigmaFilter, SigmaRule
 import { EventPaths, SigmaEvent } from './event.ts';
 import type { FieldTable } from './fields/table.ts';
 import { type EventKind, knownOf, LogSources, mayBe } from './log-sources.ts';
-import { costOf, Looked, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
+import { costOf, EventView, type MatchedField, matchedFields, type Predicate, predicateOf } from './predicate.ts';
 import { regexWork } from './regex.ts';
+import { type Clause, clausesOf } from './required-literals.ts';
 import { RuleIndex } from './rule-index.ts';
 import { detectionTree, itemsOf, placeholdersOf } from './rule-tree.ts';
 import type { RuleTree } from './tree.ts';
-import { type Clause, clausesOf } from './witnesses.ts';
 
 /** A document as it is deployed. */
 export interface DeployedRule {
@@ -60,20 +60,20 @@ interface Compiled {
 }
 
 /** A rule for events of some kind. */
-interface Asked {
+interface CandidateRule {
   readonly compiled: Compiled;
   /** Not all of its log source is known of such events: one that matches must have a field that the rule names. */
-  readonly wantsField: boolean;
+  readonly needsField: boolean;
 }
 
 /** Rules that an event of some kind may match, by number. */
 interface Group {
-  readonly rules: readonly Asked[];
+  readonly rules: readonly CandidateRule[];
   readonly index: RuleIndex;
 }
 
 /** What is known of an event before it is made. */
-export interface Told {
+export interface PrefilterResult {
   readonly kind: EventKind;
   /** Numbers of the rules, among those for its kind, that it may match. */
   readonly candidates: readonly number[];
@@ -87,11 +87,11 @@ export interface Interest {
   /** Folded names of a value, by the name that the event has for it. */
   namesOf(key: string): readonly string[];
   /** Whether a value of a folded name may tell the kind, or let a rule match that has nothing else to be found by. */
-  tells(name: string): boolean;
+  affectsRules(name: string): boolean;
 }
 
 /** Kinds of events for which an index is kept. */
-const mostGroups = 256;
+const maxGroups = 256;
 
 const isNamed = (names: readonly string[], { id, document }: DeployedRule): boolean =>
   names.includes(id) ||
@@ -128,7 +128,7 @@ const treeOf = (document: SigmaRule | SigmaFilter, tables: readonly FieldTable[]
 export class RuleSet {
   readonly #paths: EventPaths;
   readonly #sources: LogSources;
-  readonly #looked = new Looked();
+  readonly #view = new EventView();
   readonly #rules: readonly Compiled[];
   readonly #groups = new Map<string, Group>();
   /** The correlations among the documents. */
@@ -162,7 +162,7 @@ export class RuleSet {
           rule: document,
           tree,
           clauses,
-          predicate: predicateOf(tree, this.#looked),
+          predicate: predicateOf(tree, this.#view),
           cost: 20 * costOf(tree),
           names: own.names,
           anySource,
@@ -194,73 +194,73 @@ export class RuleSet {
   /** What an event of a kind has, at the least, if a rule may match it. Undefined where a rule may match any. */
   interestIn(kind: EventKind): Interest | undefined {
     const { rules, index } = this.#group(kind);
-    const always = index.always.map((number) => rules[number] as Asked);
-    if (always.some(({ wantsField }) => !wantsField)) return undefined;
-    const wanted = new Set(always.flatMap(({ compiled }) => compiled.names));
+    const always = index.always.map((number) => rules[number] as CandidateRule);
+    if (always.some(({ needsField }) => !needsField)) return undefined;
+    const decisiveNames = new Set(always.flatMap(({ compiled }) => compiled.names));
     return {
       index,
-      isAlways: ({ leaves }) => leaves.some(({ names }) => names.some((name) => wanted.has(name))),
+      isAlways: ({ leaves }) => leaves.some(({ names }) => names.some((name) => decisiveNames.has(name))),
       namesOf: (key) => this.#paths.namesOf(key),
-      tells: (name) => this.#sources.asksFor(name) || wanted.has(name),
+      affectsRules: (name) => this.#sources.tests(name) || decisiveNames.has(name),
     };
   }
 
   /** All rules that an event matches, in their order. What is told of it already is not looked for again. */
-  match(given: SigmaEvent | object, watch: Watch = watchNothing, told?: Told): Match[] {
+  match(given: SigmaEvent | object, watch: Watch = watchNothing, prefiltered?: PrefilterResult): Match[] {
     const event = given instanceof SigmaEvent ? given : this.eventOf(given);
-    const kind = told?.kind ?? this.#sources.kindOf(event);
+    const kind = prefiltered?.kind ?? this.#sources.kindOf(event);
     watch.saw(kind, event);
     const { rules, index } = this.#group(kind);
-    const candidates = told?.candidates ?? index.candidates(event);
+    const candidates = prefiltered?.candidates ?? index.candidates(event);
     if (candidates.length === 0) return [];
-    this.#looked.at(event);
+    this.#view.at(event);
     const matches: number[] = [];
     for (let at = 0; at < candidates.length; at++) {
       const number = candidates[at] as number;
-      const { compiled, wantsField } = rules[number] as Asked;
+      const { compiled, needsField } = rules[number] as CandidateRule;
       if (watch.isOff(compiled.id, compiled.version)) continue;
       const before = regexWork.characters;
-      const isMatch = compiled.predicate() && !(wantsField && this.#looked.other(compiled.names) === undefined);
+      const isMatch = compiled.predicate() && !(needsField && this.#view.other(compiled.names) === undefined);
       if (isMatch) matches.push(number);
       watch.spent(compiled.id, compiled.version, compiled.cost + (regexWork.characters - before));
     }
     return matches
       .sort((left, right) => left - right)
       .map((number) => {
-        const { id, version, rule, tree } = (rules[number] as Asked).compiled;
-        return { ruleId: id, version, rule, fields: matchedFields(tree, this.#looked) };
+        const { id, version, rule, tree } = (rules[number] as CandidateRule).compiled;
+        return { ruleId: id, version, rule, fields: matchedFields(tree, this.#view) };
       });
   }
 
   /** How many rules are looked at for an event, of those that may be about it. For measurements. */
-  candidates(event: SigmaEvent): { readonly looked: number; readonly of: number } {
+  candidates(event: SigmaEvent): { readonly checked: number; readonly of: number } {
     const { rules, index } = this.#group(this.#sources.kindOf(event));
-    return { looked: index.candidates(event).length, of: rules.length };
+    return { checked: index.candidates(event).length, of: rules.length };
   }
 
   /** The text of the first value that an event has under a field of a rule. */
   valueOf(event: SigmaEvent, names: readonly string[]): string | undefined {
-    this.#looked.at(event);
-    const leaf = this.#looked.other(names);
+    this.#view.at(event);
+    const leaf = this.#view.other(names);
     return leaf === undefined || leaf.isNull ? undefined : leaf.text;
   }
 
   #group(kind: EventKind): Group {
     const known = this.#groups.get(kind.key);
     if (known !== undefined) return known;
-    const rules = this.#rules.flatMap((compiled): Asked[] => {
+    const rules = this.#rules.flatMap((compiled): CandidateRule[] => {
       const { logsource } = compiled.rule;
       if (!mayBe(kind, logsource)) return [];
       const known = compiled.anySource ? 'all' : knownOf(kind, logsource);
       // Of keywords alone, everything that is written is text: at least something of where it comes from must be known.
       if (known === 'none' && compiled.names.length === 0) return [];
-      return [{ compiled, wantsField: known !== 'all' && compiled.names.length > 0 }];
+      return [{ compiled, needsField: known !== 'all' && compiled.names.length > 0 }];
     });
     const always = rules.filter(({ compiled }) => compiled.clauses.length === 0);
-    const telling = [...this.#sources.asked, ...always.flatMap(({ compiled }) => compiled.names)];
+    const decisiveNames = [...this.#sources.testedNames, ...always.flatMap(({ compiled }) => compiled.names)];
     const clauses = rules.map(({ compiled }) => compiled.clauses);
-    const group = { rules, index: new RuleIndex(clauses, telling) };
-    if (this.#groups.size >= mostGroups) this.#groups.clear();
+    const group = { rules, index: new RuleIndex(clauses, decisiveNames) };
+    if (this.#groups.size >= maxGroups) this.#groups.clear();
     this.#groups.set(kind.key, group);
     return group;
   }
@@ -288,7 +288,7 @@ export const needsOf = (rule: SigmaRule | SigmaFilter, tables: readonly FieldTab
     fields: [...fields].map(([field, names]) => ({ field, names })),
     placeholders: placeholdersOf(rule.detection),
     cost: costOf(tree),
-    matchesNothing: predicateOf(tree, new Looked())(),
+    matchesNothing: predicateOf(tree, new EventView())(),
   };
 };
 

@@ -58,10 +58,10 @@ export const toDeployOf = async (
  * them may be one that it names.
  */
 export const toDeployOfRule = async (rule: StoredRule, own: Pick<TenantDocuments, 'collection'>): Promise<ToDeploy> => {
-  const wanted = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
-  const others = await allOf(own, detectionRules, wanted);
-  const beside = others.filter(({ id }) => id !== rule.id);
-  return toDeployOf([...beside, { ...rule, enabled: true }], own);
+  const filter = rule.kind === 'correlation' ? { enabled: true } : { kind: 'filter', enabled: true };
+  const others = await allOf(own, detectionRules, filter);
+  const siblings = others.filter(({ id }) => id !== rule.id);
+  return toDeployOf([...siblings, { ...rule, enabled: true }], own);
 };
 
 /** Others than those of look backs: people wait for a test of some events. */

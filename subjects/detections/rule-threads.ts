@@ -1,6 +1,6 @@
 /** Threads that run rules over records that were stored or made up. How long a rule takes over a record has no bound, and nobody else waits. */
 import { QueryError } from '../../queries/errors.ts';
-import { type AskThread, type Budget, BudgetThreads } from '../../queries/limits/budget-threads.ts';
+import { type Budget, BudgetThreads, type SendRequest } from '../../queries/limits/budget-threads.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import type { ToDeploy } from './deployed.ts';
 import type { DetectedRecord } from './detect.ts';
@@ -24,7 +24,7 @@ export interface RuleReply {
   readonly matches?: readonly (readonly EventMatch[])[];
 }
 
-/** Rules that run in a thread. Everything rejects with `RulesTookTooLong` once the time is over. */
+/** Rules that run in a thread. Everything rejects with `RulesTimeoutError` once the time is over. */
 export interface RunningRules {
   /** Signals that the stream gives for records, which come in the order of their times. */
   signalsOf(records: readonly DetectedRecord[]): Promise<readonly DetectionSignal[]>;
@@ -34,7 +34,7 @@ export interface RunningRules {
   matchesOf(events: readonly RecordValues[]): Promise<readonly (readonly EventMatch[])[]>;
 }
 
-export class RulesTookTooLong extends QueryError {
+export class RulesTimeoutError extends QueryError {
   constructor(budgetMs: number) {
     super(
       'VALIDATION_FAILED',
@@ -70,19 +70,25 @@ export class RuleThreads {
     { nowMs, ...budget }: RuleRun,
     work: (rules: RunningRules) => Promise<Result>,
   ): Promise<Result> {
-    const refusals = { tooLong: () => new RulesTookTooLong(budget.budgetMs), tooLarge };
-    return this.#threads.run(budget, refusals, async (ask) => work(await deployed(ask, toDeploy, nowMs)));
+    const refusals = { tooLong: () => new RulesTimeoutError(budget.budgetMs), tooLarge };
+    return this.#threads.run(budget, refusals, async (sendRequest) =>
+      work(await deployed(sendRequest, toDeploy, nowMs)),
+    );
   }
 }
 
-type Asked<Request = RuleRequest> = Request extends unknown ? Omit<Request, 'id'> : never;
+type RequestFields<Request = RuleRequest> = Request extends unknown ? Omit<Request, 'id'> : never;
 
-const deployed = async (askThread: AskThread<RuleReply>, toDeploy: ToDeploy, nowMs: number): Promise<RunningRules> => {
-  const ask = (asked: Asked): Promise<RuleReply> => askThread((id) => ({ ...asked, id }));
-  await ask({ deploy: toDeploy, nowMs });
+const deployed = async (
+  sendRequest: SendRequest<RuleReply>,
+  toDeploy: ToDeploy,
+  nowMs: number,
+): Promise<RunningRules> => {
+  const request = (fields: RequestFields): Promise<RuleReply> => sendRequest((id) => ({ ...fields, id }));
+  await request({ deploy: toDeploy, nowMs });
   return {
-    signalsOf: async (records) => (await ask({ records })).signals ?? [],
-    end: async () => (await ask({ end: true })).signals ?? [],
-    matchesOf: async (events) => (await ask({ events })).matches ?? [],
+    signalsOf: async (records) => (await request({ records })).signals ?? [],
+    end: async () => (await request({ end: true })).signals ?? [],
+    matchesOf: async (events) => (await request({ events })).matches ?? [],
   };
 };

@@ -5,7 +5,7 @@ import { modifierOf, orderOf, patternsOf, placeOf, timePartOf } from './modifier
 import { networkOf } from './network.ts';
 import { contains } from './pattern.ts';
 import { regexOf } from './regex.ts';
-import type { ItemTest, RuleTree, ValueTest, Wanted } from './tree.ts';
+import type { ExpectedValue, ItemTest, RuleTree, ValueTest } from './tree.ts';
 
 export interface TreeOptions {
   readonly logsource: LogSource;
@@ -29,14 +29,14 @@ export const placeholdersOf = ({ selections }: Detection): string[] => {
   return [...new Set(names)];
 };
 
-const mostExpanded = 10_000;
+const maxExpanded = 10_000;
 
 /** A value with its placeholders replaced by each of what they stand for; none where one stands for nothing. */
 const expanded = (text: string, placeholders: TreeOptions['placeholders']): string[] => {
   let texts = [text];
   for (const [whole, name = ''] of text.matchAll(placeholder)) {
     const values = placeholders[name] ?? [];
-    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, mostExpanded);
+    texts = texts.flatMap((each) => values.map((value) => each.replace(whole, () => value))).slice(0, maxExpanded);
   }
   return texts;
 };
@@ -61,7 +61,7 @@ const otherTest = (
   const part = timePartOf(modifiers);
   const order = orderOf(modifiers);
   const text = String(value);
-  if (has('exists')) return { is: 'exists', wanted: value === true };
+  if (has('exists')) return { is: 'exists', exists: value === true };
   if (part !== undefined) return { is: 'time', part, order: order ?? 'eq', value: Number(value) };
   if (order !== undefined) return { is: 'order', order, value: Number(value) };
   if (value === null) return { is: 'null' };
@@ -102,8 +102,8 @@ const itemTest = (item: SelectionItem, selection: string, options: TreeOptions):
     ...{ is: 'item', field: item.field, selection, all: false, differs: modifiers.includes('neq') },
     names: item.field === '' ? [] : fieldNames(item.field, options.logsource, options.tables),
     modifiers: modifiers.join('|'),
-    wanted: values.flatMap((value) =>
-      testsOf(value, item, modifiers, options).map((each): Wanted => ({ test: each, shown: String(value) })),
+    values: values.flatMap((value) =>
+      testsOf(value, item, modifiers, options).map((each): ExpectedValue => ({ test: each, shown: String(value) })),
     ),
   });
   // Several texts may be made of one value, of which any will do: each value is asked for by itself.

@@ -65,10 +65,12 @@ export const readSignals = (
   page: HistoryPage,
 ): Promise<StoredSignal[]> => {
   const { sql, values } = historyCondition(page, 'id');
-  const asked = (Object.keys(conditions) as (keyof typeof conditions)[]).filter((name) => filter[name] !== undefined);
+  const filterNames = (Object.keys(conditions) as (keyof typeof conditions)[]).filter(
+    (name) => filter[name] !== undefined,
+  );
   const all = [
     sql,
-    ...asked.map((name) => conditions[name]),
+    ...filterNames.map((name) => conditions[name]),
     ...(withSuppressed ? [] : ["suppressed_by = ''"]),
     ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
   ];
@@ -77,7 +79,7 @@ export const readSignals = (
     ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
-      ...Object.fromEntries(asked.map((name) => [name, filter[name] ?? ''])),
+      ...Object.fromEntries(filterNames.map((name) => [name, filter[name] ?? ''])),
       ...(ids !== undefined && { ids: ids.of }),
     },
     { maxResultRows: page.limit },

@@ -33,8 +33,8 @@ export interface Telemetry {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-const mostSources = 5_000;
-const mostAttributes = 20_000;
+const maxSources = 5_000;
+const maxAttributes = 20_000;
 
 interface SourceRow {
   readonly products: readonly string[];
@@ -65,13 +65,13 @@ export const readTelemetry = async (
     columns.query<SourceRow>(
       `SELECT products, services, categories, knows_categories AS knows, toString(toDate(max(day))) AS last, groupUniqArrayArray(fields) AS names
       FROM detection_telemetry WHERE tenant_id = {tenant:String} AND day >= toStartOfDay(toDateTime({since:Int64}, 'UTC'))
-      GROUP BY products, services, categories, knows_categories ORDER BY last DESC LIMIT ${mostSources}`,
+      GROUP BY products, services, categories, knows_categories ORDER BY last DESC LIMIT ${maxSources}`,
       values,
     ),
     columns.query<{ key: string; last: string }>(
       `SELECT toString(key) AS key, toString(toDate(max(last_seen))) AS last FROM fields
       WHERE tenant_id = {tenant:String} AND topic = '${topics.logs.name}' AND kind IN ('attribute', 'resource', 'field')
-        AND hour >= toDateTime({since:Int64}, 'UTC') GROUP BY key ORDER BY key LIMIT ${mostAttributes}`,
+        AND hour >= toDateTime({since:Int64}, 'UTC') GROUP BY key ORDER BY key LIMIT ${maxAttributes}`,
       values,
     ),
   ]);
@@ -87,7 +87,7 @@ const itemsOf = (selection: Selection): readonly SelectionItem[] =>
   selection.is === 'any' ? selection.parts.flatMap(itemsOf) : selection.items;
 
 /** Fields that a rule or filter asks for, each with the names under which events may have it. */
-export const askedFields = (
+export const ruleFields = (
   { detection, logsource }: SigmaRule | SigmaFilter,
   tables: readonly FieldTable[],
 ): { readonly field: string; readonly names: readonly string[] }[] => {
@@ -108,7 +108,7 @@ const textOf = (logsource: LogSource): string =>
 
 const unknown = (reason: string): RuleTelemetry => ({ isSeen: null, reason, lastSeen: null, missingFields: [] });
 
-type Fields = ReturnType<typeof askedFields>;
+type Fields = ReturnType<typeof ruleFields>;
 
 /** Where detections looked at nothing, attributes alone are known: what bodies hold is not. */
 const byAttributes = (fields: Fields, { attributes, days }: Telemetry): RuleTelemetry => {
@@ -130,7 +130,7 @@ export const telemetryOf = (
   if (document.kind === 'correlation') return unknown('a correlation needs what the rules need that it names');
   const { logsource } = document;
   const { sources, days } = telemetry;
-  const fields = askedFields(document, tables);
+  const fields = ruleFields(document, tables);
   if (sources.length === 0) return byAttributes(fields, telemetry);
   const possible = sources.filter(({ kind }) => mayBe(kind, logsource));
   const sure = possible.filter(({ kind }) => knownOf(kind, logsource) === 'all');

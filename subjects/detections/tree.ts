@@ -14,7 +14,7 @@ export type ValueTest =
   | { readonly is: 'regex'; readonly regex: SigmaRegex }
   | { readonly is: 'network'; readonly has: (address: string) => boolean }
   | { readonly is: 'null' }
-  | { readonly is: 'exists'; readonly wanted: boolean }
+  | { readonly is: 'exists'; readonly exists: boolean }
   /** Compared with another field of the event. */
   | {
       readonly is: 'field';
@@ -24,7 +24,7 @@ export type ValueTest =
     };
 
 /** A test with the text of the rule that it was made of, for people. */
-export interface Wanted {
+export interface ExpectedValue {
   readonly test: ValueTest;
   readonly shown: string;
 }
@@ -38,7 +38,7 @@ export interface ItemTest {
   readonly names: readonly string[];
   readonly modifiers: string;
   readonly selection: string;
-  readonly wanted: readonly Wanted[];
+  readonly values: readonly ExpectedValue[];
   /** All of what is wanted, or any. */
   readonly all: boolean;
   /** It exists, and no value of it is wanted. */

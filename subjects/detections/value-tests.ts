@@ -66,16 +66,16 @@ const patternLeafTest = ({ pattern, cased }: Extract<ValueTest, { is: 'pattern' 
     : ({ low }) => fits(low) || (low.includes('.') && numberOf(low) === number);
 };
 
-const isPlaced = (text: string, wanted: string, place: Place | undefined): boolean => {
+const isPlaced = (text: string, expected: string, place: Place | undefined): boolean => {
   switch (place) {
     case 'contains':
-      return text.includes(wanted);
+      return text.includes(expected);
     case 'startswith':
-      return text.startsWith(wanted);
+      return text.startsWith(expected);
     case 'endswith':
-      return text.endsWith(wanted);
+      return text.endsWith(expected);
     default:
-      return text === wanted;
+      return text === expected;
   }
 };
 
@@ -112,10 +112,10 @@ export const leafTest = (test: ValueTest): LeafTest => {
 };
 
 /** Tests of an item as one: texts that values must equal are looked up together. */
-export const leafTests = ({ wanted }: ItemTest): LeafTest => {
+export const leafTests = ({ values }: ItemTest): LeafTest => {
   const equal = new Set<string>();
   const rest: LeafTest[] = [];
-  for (const { test } of wanted) {
+  for (const { test } of values) {
     if (test.is === 'null' || test.is === 'exists') continue;
     if (
       test.is === 'pattern' &&

@@ -1,12 +1,12 @@
 /** What is probably not meant in a document that can be read and run. */
-import { attackTagsOf, standingOf } from '../attack/matrix.ts';
+import { attackTagsOf, techniqueStatusOf } from '../attack/matrix.ts';
 import { termsOf } from './condition.ts';
 import type { Detection, SigmaDocument } from './documents.ts';
 import type { FieldTable } from './fields/table.ts';
 import { needsOf } from './rule-set.ts';
 
 const techniqueWarning = (id: string): string[] => {
-  const found = standingOf(id);
+  const found = techniqueStatusOf(id);
   switch (found.standing) {
     case 'unknown':
       return [`tags: ATT&CK has no technique ${id}`];

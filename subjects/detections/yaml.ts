@@ -102,7 +102,7 @@ export class YamlMap {
 }
 
 /** Values of one document, with those that aliases repeat. */
-const mostValues = 50_000;
+const maxValues = 50_000;
 
 /** A parsed document. */
 export class YamlDocument {
@@ -137,7 +137,7 @@ export class YamlDocument {
   /** Counts values; fails where there are more than a rule can need, as aliases can make them. */
   hasRoom(values: number): boolean {
     this.#values += values;
-    return this.#values <= mostValues;
+    return this.#values <= maxValues;
   }
 
   resolved(node: Node | undefined): Node | undefined {

@@ -88,7 +88,7 @@ const framesOf = ({ chain }: Stack): readonly Frame[] => {
 };
 
 /** Stacks that tell nothing but a file: those of minified code. */
-const tellsLittle = (frames: readonly Frame[]): boolean =>
+const isUninformative = (frames: readonly Frame[]): boolean =>
   frames.every(({ language, name }) => language === 'javascript' && name.function === '');
 
 /** Modules that programs of all kinds have: Go's package `main`, a file of a usual name at the root or in a usual folder of an image. */
@@ -110,7 +110,7 @@ interface Compared {
   /** Of the chain. */
   readonly types: readonly string[];
   readonly frames: readonly string[];
-  readonly tellsLittle: boolean;
+  readonly isUninformative: boolean;
 }
 
 let read = 0;
@@ -118,7 +118,7 @@ const comparedIn = (stack: string): Compared => {
   const { language, chain } = readStack(stack);
   const frames = framesOf({ language, chain });
   const types = chain.map(({ type }) => type);
-  return { number: read++, language, types, frames: comparedOf(frames), tellsLittle: tellsLittle(frames) };
+  return { number: read++, language, types, frames: comparedOf(frames), isUninformative: isUninformative(frames) };
 };
 
 const made = (
@@ -151,7 +151,7 @@ const fingerprints = new Remembered<Fingerprint>(2 ** 20);
 export const fingerprintOf = ({ type, message, stack, operation = '', service = '' }: Recorded): Fingerprint => {
   const cut = cutStack(stack);
   const compared = stacks.of(cut, () => comparedIn(cut));
-  const mask = compared.frames.length === 0 || compared.tellsLittle ? maskedMessage(message) : '';
+  const mask = compared.frames.length === 0 || compared.isUninformative ? maskedMessage(message) : '';
   const lengths = `${compared.number} ${type.length} ${mask.length} ${operation.length} `;
   return fingerprints.of(`${lengths}${type}${mask}${operation}${service}`, () =>
     made(compared, { type, mask, operation, service }),

@@ -42,14 +42,14 @@ const isHash = (part: string): boolean =>
 /** A file's name without the hashes and versions that bundlers put there. */
 export const fileNameOf = (segment: string): string => {
   const parts = segment.slice(0, 255).split(/([.-])/);
-  const kept: string[] = [];
+  const segments: string[] = [];
   // The first part is the name, whatever it looks like, unless nothing but an extension would follow it.
   for (let at = 0; at < parts.length; at += 2) {
     const part = parts[at] ?? '';
     if (at > 0 && isHash(part)) continue;
-    kept.push(at === 0 ? '' : (parts[at - 1] ?? ''), at === 0 && isHash(part) ? '*' : part);
+    segments.push(at === 0 ? '' : (parts[at - 1] ?? ''), at === 0 && isHash(part) ? '*' : part);
   }
-  return kept.join('').replace(/(?<!\d)\d+(?:\.\d+)+/g, '*');
+  return segments.join('').replace(/(?<!\d)\d+(?:\.\d+)+/g, '*');
 };
 
 /** The last segments of a path, which are the same wherever the program is installed. */

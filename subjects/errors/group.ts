@@ -7,7 +7,7 @@ import { type Decisions, Merges } from './merges.ts';
 import { ReadOccurrence, readOccurrences, withStackRead } from './occurrences.ts';
 import { errorScope, includedScope } from './scope.ts';
 
-const mostValues = 10;
+const maxValues = 10;
 
 const Component = z.strictObject({
   name: z.string().describe('type, cause, frame, message, operation or service'),
@@ -58,7 +58,7 @@ const tagsOf = async (
       ARRAY JOIN arrayConcat([('release', toString(release)), ('environment', toString(environment)), ('service', toString(service))],
         arrayMap((name, value) -> (toString(name), value), mapKeys(tags), mapValues(tags))) AS tag
       WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} AND tag.2 != '' GROUP BY name, value
-    ) WHERE rank <= ${mostValues} ORDER BY name, total DESC, value LIMIT 1000`,
+    ) WHERE rank <= ${maxValues} ORDER BY name, total DESC, value LIMIT 1000`,
     { ...parameters, fingerprints: [...fingerprints] },
   );
   const order = ['service', 'release', 'environment', ...errorTags];

@@ -13,14 +13,14 @@ import { stepOf } from '../log-patterns/pattern-counts.ts';
 import { countedOccurrences } from './counted.ts';
 import { type Decisions, Merges } from './merges.ts';
 import { type ErrorFilter, type ErrorScope, errorScope, type IncludedScope, includedScope } from './scope.ts';
-import { type Standing, Standings } from './states.ts';
+import { type ErrorGroupStatus, ErrorGroupStatuses } from './states.ts';
 
 const trendSteps = 30;
-const mostNames = 50;
+const maxNames = 50;
 const hourMs = 3_600_000;
 
 /** What a group shows of how it stands. */
-export const ErrorStanding = z.strictObject({
+export const ErrorStatusFields = z.strictObject({
   status: z
     .enum(errorGroupStatuses)
     .describe(
@@ -49,7 +49,7 @@ export const ErrorGroup = z.strictObject({
   services: z.array(z.string()).describe('Those with the most occurrences first, at most 50'),
   environments: z.array(z.string()),
   sources: z.array(z.enum(errorSources)).describe('What occurrences were found in'),
-  ...ErrorStanding.shape,
+  ...ErrorStatusFields.shape,
   isNew: z.boolean().describe('First seen within the range'),
   trend: z.strictObject({ from: z.string(), stepSeconds: z.int(), counts: z.array(z.int()) }),
   fingerprints: z.array(z.string()).describe('Its own, and those that were merged into it'),
@@ -100,8 +100,8 @@ const groupsSql = (
   first, last, first_ever, last_ever, services, environments, sources, type, message, culprit
 FROM (
   SELECT ${group} AS id, sum(occurrences) AS total, uniqExactArray(met_by) AS users, sum(not_handled) AS unhandled,
-    ${ns('min(first_seen)')} AS first, ${ns('max(last_seen)')} AS last, topKWeighted(${mostNames})(service, occurrences) AS services,
-    arraySort(arrayFilter(each -> each != '', groupUniqArray(${mostNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
+    ${ns('min(first_seen)')} AS first, ${ns('max(last_seen)')} AS last, topKWeighted(${maxNames})(service, occurrences) AS services,
+    arraySort(arrayFilter(each -> each != '', groupUniqArray(${maxNames})(environment))) AS environments, arraySort(groupUniqArray(source)) AS sources
   FROM ${occurrences} GROUP BY id
 ) AS counted
 ${join} JOIN (
@@ -129,15 +129,15 @@ const searchSql = (search: string | undefined, known: IncludedScope): { sql: str
 
 const statusSql = (
   status: ErrorStatus | undefined,
-  standings: Standings,
+  states: ErrorGroupStatuses,
 ): { sql: string; parameters: QueryParameters } => {
   if (status === undefined) return { sql: '', parameters: {} };
   if (status !== 'unresolved')
     return {
       sql: ' AND known.id IN {withStatus:Array(String)}',
-      parameters: { withStatus: standings.idsWith(status) },
+      parameters: { withStatus: states.idsWith(status) },
     };
-  const closed = [...standings.idsWith('resolved'), ...standings.idsWith('ignored')];
+  const closed = [...states.idsWith('resolved'), ...states.idsWith('ignored')];
   return closed.length === 0
     ? { sql: '', parameters: {} }
     : { sql: ' AND known.id NOT IN {closed:Array(String)}', parameters: { closed } };
@@ -158,11 +158,11 @@ export const readErrorGroups = async (
 ): Promise<GroupsPage> => {
   const { range, filter, landedBy, sort, limit, after } = question;
   const merges = new Merges(decisions.merges);
-  const standings = await Standings.read(reading, merges, decisions);
+  const states = await ErrorGroupStatuses.read(reading, merges, decisions);
   const scope = errorScope(reading, range, filter, landedBy);
   const known = includedScope(reading, filter);
   const search = searchSql(filter.search, known);
-  const status = statusSql(filter.status, standings);
+  const status = statusSql(filter.status, states);
   const column = sortedBy[sortOf(sort).by];
   const [direction, beyond] = sortOf(sort).direction === 'descending' ? ['DESC', '<'] : ['ASC', '>'];
   const position =
@@ -179,7 +179,7 @@ export const readErrorGroups = async (
   const shown = rows.slice(0, limit);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   return {
-    items: await shownGroups(reading, shown, question, { merges, standings }),
+    items: await shownGroups(reading, shown, question, { merges, states }),
     more: last && { value: last[column], id: last.id },
     partial: scope.partial,
   };
@@ -187,7 +187,7 @@ export const readErrorGroups = async (
 
 interface Known {
   readonly merges: Merges;
-  readonly standings: Standings;
+  readonly states: ErrorGroupStatuses;
 }
 
 /** One group, by its id or that of a fingerprint of it. Undefined where there is none. */
@@ -196,10 +196,10 @@ export const readErrorGroup = async (
   id: string,
   question: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
   decisions: Decisions,
-): Promise<{ readonly group: ErrorGroup; readonly standing: Standing } | undefined> => {
+): Promise<{ readonly group: ErrorGroup; readonly state: ErrorGroupStatus } | undefined> => {
   const merges = new Merges(decisions.merges);
   const groupId = merges.groupOf(id);
-  const standings = await Standings.read(reading, merges, {
+  const states = await ErrorGroupStatuses.read(reading, merges, {
     states: decisions.states.filter((state) => state.id === groupId),
   });
   const of = ' AND fingerprint IN {fingerprints:Array(String)}';
@@ -210,9 +210,9 @@ export const readErrorGroup = async (
     groupsSql(merges.sql, occurrences(of), { ...known, condition: known.condition + of }, 'RIGHT'),
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.membersOf(groupId) },
   );
-  const [group] = await shownGroups(reading, rows, question, { merges, standings });
-  const standing = (await standings.of([groupId])).get(groupId);
-  return group && standing && { group, standing };
+  const [group] = await shownGroups(reading, rows, question, { merges, states });
+  const state = (await states.of([groupId])).get(groupId);
+  return group && state && { group, state };
 };
 
 const isoOf = (text: string): string => formatTime(BigInt(text));
@@ -221,16 +221,16 @@ const shownGroups = async (
   reading: Reading,
   rows: readonly Row[],
   { range, filter, landedBy }: Pick<GroupsQuestion, 'range' | 'filter' | 'landedBy'>,
-  { merges, standings }: Known,
+  { merges, states }: Known,
 ): Promise<ErrorGroup[]> => {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const [trends, standing] = await Promise.all([
+  const [trends, stateById] = await Promise.all([
     trendsOf(reading, merges, ids, errorScope(reading, range, filter, landedBy), range),
-    standings.of(ids),
+    states.of(ids),
   ]);
   return rows.map((row): ErrorGroup => {
-    const { status = 'unresolved', isRegressed = false, regressedAt = null, decided } = standing.get(row.id) ?? {};
+    const { status = 'unresolved', isRegressed = false, regressedAt = null, decided } = stateById.get(row.id) ?? {};
     return {
       ...{ id: row.id, type: row.type === '' ? null : row.type, message: row.message },
       ...{
@@ -263,9 +263,9 @@ const trendsOf = async (
   range: Range,
 ): Promise<(id: string) => ErrorGroup['trend']> => {
   const { from, to } = range;
-  const least = stepOf(range, trendSteps);
+  const minStepMs = stepOf(range, trendSteps);
   // Whole hours are counted already.
-  const stepMs = least > hourMs ? Math.ceil(least / hourMs) * hourMs : least;
+  const stepMs = minStepMs > hourMs ? Math.ceil(minStepMs / hourMs) * hourMs : minStepMs;
   const occurrences = await countedOccurrences(reading, range, scope, stepMs);
   const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(first_seen), ${stepMs})) AS at, toString(sum(occurrences)) AS total

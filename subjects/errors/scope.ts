@@ -40,8 +40,8 @@ const checkedSignal = (reading: Reading): Signal => {
 };
 
 /** The range that is asked for, within what the plan keeps of logs or traces. */
-export const errorRange = (asked: Parameters<typeof rangeOf>[0], reading: Reading): Range =>
-  rangeOf(asked, { caller: reading, signal: checkedSignal(reading), nowMs: reading.nowMs });
+export const errorRange = (query: Parameters<typeof rangeOf>[0], reading: Reading): Range =>
+  rangeOf(query, { caller: reading, signal: checkedSignal(reading), nowMs: reading.nowMs });
 
 /** The same of a range that a cursor holds. */
 export const recheckRange = (range: Range, reading: Reading): void =>
@@ -53,7 +53,7 @@ export const recheckRange = (range: Range, reading: Reading): void =>
   });
 
 /** When what is kept of a signal begins. */
-const keptFrom = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
+const retentionStartOf = ({ plan, nowMs }: Reading, signal: SourceSignal): bigint =>
   BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(plan.retentionDays[signal]) * dayNs;
 
 /** SQL of what the plan includes. */
@@ -109,15 +109,15 @@ export const errorScope = (
   const partial: Incompleteness[] = [];
   const begins: { name: string; from: bigint }[] = [];
   for (const signal of includedOf(reading)) {
-    const kept = keptFrom(reading, signal);
-    begins.push({ name: sources[signal], from: from >= kept ? from : kept });
-    if (from >= kept) continue;
+    const retentionStart = retentionStartOf(reading, signal);
+    begins.push({ name: sources[signal], from: from >= retentionStart ? from : retentionStart });
+    if (from >= retentionStart) continue;
     times.push(
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
     );
-    parameters[`kept_${signal}`] = String(kept);
-    const message = `the plan ${reading.plan.name} keeps ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted from ${formatTime(kept)} on`;
-    if (from < kept - 60_000_000_000n) partial.push({ code: 'retention', message });
+    parameters[`kept_${signal}`] = String(retentionStart);
+    const message = `the plan ${reading.plan.name} keeps ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted from ${formatTime(retentionStart)} on`;
+    if (from < retentionStart - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
   return {
     ...{ condition: [...filters, ...times].join(' AND '), filters: filters.join(' AND ') },

@@ -8,7 +8,7 @@ import type { Decisions, Merges } from './merges.ts';
 import { includedScope } from './scope.ts';
 
 /** How a group stands now. */
-export interface Standing {
+export interface ErrorGroupStatus {
   readonly status: ErrorStatus;
   /** It was resolved, and happened again. */
   readonly isRegressed: boolean;
@@ -18,7 +18,7 @@ export interface Standing {
   readonly decided: (ErrorGroupState & Stored) | undefined;
 }
 
-const open: Standing = {
+const open: ErrorGroupStatus = {
   status: 'unresolved',
   isRegressed: false,
   regressedAt: null,
@@ -69,7 +69,7 @@ const reopens = (
 };
 
 /** The status of a decision, by where the group happened last and how often since. */
-export const standingOf = (
+export const resolveGroupStatus = (
   decided: ErrorGroupState & Stored,
   {
     places,
@@ -77,7 +77,7 @@ export const standingOf = (
     releases,
     nowMs,
   }: { readonly places: readonly Place[]; readonly since: number; readonly releases: Releases; readonly nowMs: number },
-): Omit<Standing, 'regressedAt'> => {
+): Omit<ErrorGroupStatus, 'regressedAt'> => {
   const changedNs = nsOf(decided.changedAt);
   const later = places.filter(({ lastNs }) => lastNs > changedNs);
   if (decided.status === 'resolved') {
@@ -152,8 +152,8 @@ const sinceOf = async (reading: Reading, merges: Merges, changed: readonly Chang
 };
 
 /** How groups stand that somebody decided about; others are open. */
-export class Standings {
-  readonly #byId: ReadonlyMap<string, Omit<Standing, 'regressedAt'>>;
+export class ErrorGroupStatuses {
+  readonly #byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>;
   readonly #places: ReadonlyMap<string, readonly Place[]>;
   readonly #releases: Releases;
   readonly #merges: Merges;
@@ -162,7 +162,7 @@ export class Standings {
   private constructor(
     reading: Reading,
     merges: Merges,
-    byId: ReadonlyMap<string, Omit<Standing, 'regressedAt'>>,
+    byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>,
     places: ReadonlyMap<string, readonly Place[]>,
     releases: Releases,
   ) {
@@ -173,7 +173,11 @@ export class Standings {
     this.#reading = reading;
   }
 
-  static async read(reading: Reading, merges: Merges, { states }: Pick<Decisions, 'states'>): Promise<Standings> {
+  static async read(
+    reading: Reading,
+    merges: Merges,
+    { states }: Pick<Decisions, 'states'>,
+  ): Promise<ErrorGroupStatuses> {
     const closed = states.filter(({ status }) => status !== 'unresolved');
     const places =
       closed.length === 0
@@ -199,22 +203,22 @@ export class Standings {
     const byId = new Map(
       states.map((decided) => [
         decided.id,
-        standingOf(decided, {
+        resolveGroupStatus(decided, {
           ...{ places: places.get(decided.id) ?? [], since: since.get(decided.id) ?? 0, releases },
           nowMs: reading.nowMs,
         }),
       ]),
     );
-    return new Standings(reading, merges, byId, places, releases);
+    return new ErrorGroupStatuses(reading, merges, byId, places, releases);
   }
 
   /** Groups that somebody closed, and that are. */
   idsWith(status: Exclude<ErrorStatus, 'unresolved'>): string[] {
-    return [...this.#byId].filter(([, standing]) => standing.status === status).map(([id]) => id);
+    return [...this.#byId].filter(([, groupStatus]) => groupStatus.status === status).map(([id]) => id);
   }
 
   /** Each group's standing; of those that happened again, when. */
-  async of(ids: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+  async of(ids: readonly string[]): Promise<ReadonlyMap<string, ErrorGroupStatus>> {
     const regressed = ids.filter((id) => this.#byId.get(id)?.isRegressed === true);
     const at = await this.#regressedAt(regressed);
     return new Map(ids.map((id) => [id, { ...(this.#byId.get(id) ?? open), regressedAt: at.get(id) ?? null }]));

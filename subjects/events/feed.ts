@@ -37,10 +37,10 @@ export const feedPage = async (
     const newest = waiting
       .filter(({ placed }) => placed.length > 0)
       .sort((one, other) => ((one.placed[0]?.event.time ?? '') < (other.placed[0]?.event.time ?? '') ? 1 : -1))[0];
-    const taken = newest?.placed.shift();
-    if (newest === undefined || taken === undefined) break;
-    events.push(taken.event);
-    positions[newest.name] = taken.position;
+    const entry = newest?.placed.shift();
+    if (newest === undefined || entry === undefined) break;
+    events.push(entry.event);
+    positions[newest.name] = entry.position;
   }
   return { events, next: waiting.some(({ placed }) => placed.length > 0) ? positions : undefined };
 };

@@ -29,7 +29,7 @@ export interface HistoryPage {
   readonly after?: { readonly ms: string; readonly id: string } | undefined;
 }
 
-interface AskedPage {
+interface PageQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly limit: number;
@@ -37,7 +37,7 @@ interface AskedPage {
 }
 
 /** The page that is asked for: the range lies in the cursor too. */
-export const historyPageOf = (kind: string, query: AskedPage, reading: Reading): HistoryPage => {
+export const historyPageOf = (kind: string, query: PageQuery, reading: Reading): HistoryPage => {
   const { limit, cursor } = query;
   if (cursor === undefined)
     return { range: eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };

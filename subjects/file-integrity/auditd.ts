@@ -18,13 +18,13 @@ export interface AuditLine {
   readonly pairs: ReadonlyMap<string, string>;
 }
 
-const mostLines = 500;
+const maxLines = 500;
 
 /** The records of auditd that a text holds. */
 export const auditLines = (body: string, recordMs: number): AuditLine[] => {
   if (!body.includes('msg=audit(')) return [];
   const found: AuditLine[] = [];
-  for (const each of body.split('\n', mostLines)) {
+  for (const each of body.split('\n', maxLines)) {
     const match = line.exec(each);
     if (match === null) continue;
     const [, type = '', seconds = '', serial = ''] = match;
@@ -94,7 +94,7 @@ const callOf = ({ pairs }: AuditLine): NonNullable<AuditEvent['call']> => ({
   key: plain(first(pairs, ['key'])),
 });
 
-const mostPaths = 64;
+const maxPaths = 64;
 
 /** The event with one record more. */
 export const withLine = (event: AuditEvent, given: AuditLine, recordId: string): AuditEvent => {
@@ -102,7 +102,7 @@ export const withLine = (event: AuditEvent, given: AuditLine, recordId: string):
   if (type === 'SYSCALL') return { ...event, call: callOf(given) };
   if (type === 'CWD') return { ...event, cwd: plain(first(pairs, ['cwd'])) };
   if (type !== 'PATH') return { ...event, isOver: true };
-  if (event.paths.length >= mostPaths) return event;
+  if (event.paths.length >= maxPaths) return event;
   const path = {
     ...{ recordId, item: first(pairs, ['item']), name: plain(first(pairs, ['name'])) },
     ...{ nametype: first(pairs, ['nametype']), mode: first(pairs, ['mode']) },

@@ -47,8 +47,8 @@ const differs = (after: FileState, approved: ApprovedState, isMetadata: boolean)
   if (moved !== undefined) return `has ${moved} ${approved[moved]}, and this is ${after[moved]}`;
   if (compared.length > 0) return undefined;
   if (!isMetadata) return 'knows a content that the record, without a hash in common, does not show';
-  const told = metadata.some((name) => after[name] !== undefined && approved[name] !== undefined);
-  return told ? undefined : 'knows attributes that the record does not show';
+  const isComparable = metadata.some((name) => after[name] !== undefined && approved[name] !== undefined);
+  return isComparable ? undefined : 'knows attributes that the record does not show';
 };
 
 /** Why a change did not lead to an approved state; undefined where it did. */
@@ -59,14 +59,16 @@ const against = (
 ): string | undefined => {
   const states = statesOf(id, path) ?? [];
   const present = states.filter(({ isPresent }) => isPresent);
-  const told = `baseline "${name}"`;
+  const baselineText = `baseline "${name}"`;
   if (action === 'deleted')
-    return present.length === 0 || states.some(({ isPresent }) => !isPresent) ? undefined : `${told} has the file`;
-  if (present.length === 0) return `${told} has no such file`;
+    return present.length === 0 || states.some(({ isPresent }) => !isPresent)
+      ? undefined
+      : `${baselineText} has the file`;
+  if (present.length === 0) return `${baselineText} has no such file`;
   if (action === 'renamed' && from !== '' && (statesOf(id, from) ?? []).some(({ isPresent }) => isPresent))
-    return `${told} has the file under its former name`;
+    return `${baselineText} has the file under its former name`;
   const reasons = present.map((state) => differs(after, state, action === 'attributes-changed'));
-  return reasons.includes(undefined) ? undefined : `${told} ${reasons[0]}`;
+  return reasons.includes(undefined) ? undefined : `${baselineText} ${reasons[0]}`;
 };
 
 /** Where packages put files. */
@@ -119,7 +121,7 @@ const within = (ms: string | number, atMs: number, windowMs: number): boolean =>
 const nearest = <Each>(all: readonly Each[], timeOf: (each: Each) => number, atMs: number): Each | undefined =>
   all.toSorted((one, other) => Math.abs(timeOf(one) - atMs) - Math.abs(timeOf(other) - atMs))[0];
 
-const apart = (ms: number, atMs: number): string => {
+const formatTimeDifference = (ms: number, atMs: number): string => {
   const seconds = Math.round(Math.abs(ms - atMs) / 1000);
   return `${seconds} s ${ms <= atMs ? 'before' : 'after'}`;
 };
@@ -146,7 +148,7 @@ const explained = (
     : undefined;
   if (installed !== undefined) {
     const { manager: by, action, name, version, ms } = installed;
-    return `${by} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${apart(Number(ms), atMs)}`;
+    return `${by} ${action} ${name}${version === '' ? '' : ` ${version}`} on ${host} ${formatTimeDifference(Number(ms), atMs)}`;
   }
   if (host === '' || notOfDeployments.some((folder) => isBelow(path, folder))) return undefined;
   const deployed = nearest(
@@ -158,7 +160,7 @@ const explained = (
   );
   if (deployed === undefined) return undefined;
   const { service, version, time, sources } = deployed;
-  return `${service} ${version}, which runs on ${host}, was deployed ${apart(Date.parse(time), atMs)} (${sources.join(' and ')})`;
+  return `${service} ${version}, which runs on ${host}, was deployed ${formatTimeDifference(Date.parse(time), atMs)} (${sources.join(' and ')})`;
 };
 
 const scopeKey = ({ hosts, paths }: FileBaseline): string => JSON.stringify([[...hosts].sort(), [...paths].sort()]);
@@ -192,17 +194,17 @@ export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
   if (change.action === 'read')
     return { verdict: 'unknown', reason: 'the file was read, which changes nothing', baselineId: null };
   const covering = baselinesOf(evidence.baselines, change);
-  const held = covering.map((baseline) => ({ baseline, why: against(change, baseline, evidence.statesOf) }));
-  const match = held.find(({ why }) => why === undefined);
+  const held = covering.map((baseline) => ({ baseline, reason: against(change, baseline, evidence.statesOf) }));
+  const match = held.find(({ reason }) => reason === undefined);
   if (match !== undefined)
     return {
       ...{ verdict: 'approved', baselineId: match.baseline.id },
       reason: `it is as baseline "${match.baseline.name}" has it, approved ${match.baseline.approvedAt}`,
     };
-  const why = explained(change, evidence);
-  if (why !== undefined) return { verdict: 'expected', reason: why, baselineId: null };
+  const reason = explained(change, evidence);
+  if (reason !== undefined) return { verdict: 'expected', reason: reason, baselineId: null };
   const later = held.find(({ baseline }) => Date.parse(baseline.takenUntil) <= Number(change.ms));
-  if (later !== undefined) return { verdict: 'unapproved', reason: later.why ?? '', baselineId: later.baseline.id };
+  if (later !== undefined) return { verdict: 'unapproved', reason: later.reason ?? '', baselineId: later.baseline.id };
   const [early] = covering;
   if (early === undefined)
     return { verdict: 'unknown', reason: unknownOf(change, evidence.baselines), baselineId: null };

@@ -1,6 +1,6 @@
 /** Changes with what became of them: baselines, packages and deployments are read for a page at a time. */
 
-import { type Range, whyUnreadable } from '../../queries/range.ts';
+import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -24,7 +24,7 @@ export interface Judging {
 }
 
 /** Unless it is asked for otherwise. */
-export const usualWindowSeconds = 600;
+export const defaultWindowSeconds = 600;
 
 /** Files of baselines, each read once. */
 class BaselineFiles {
@@ -50,13 +50,13 @@ class BaselineFiles {
   }
 }
 
-const mostDeployments = 1_000;
+const maxDeployments = 1_000;
 
 const deploymentsIn = async (reading: Reading, range: Range): Promise<readonly Deployment[]> => {
   const scope = { scope: 'account' } as const;
-  if (whyUnreadable(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs }) === undefined)
+  if (findRangeProblem(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs }) === undefined)
     return (await readDeployments(reading, { ...scope, range })).deployments;
-  const events = await readEvents(reading, { ...scope, range, kinds: ['deployment'] }, { limit: mostDeployments });
+  const events = await readEvents(reading, { ...scope, range, kinds: ['deployment'] }, { limit: maxDeployments });
   return events.map(recordedOf);
 };
 

@@ -56,12 +56,12 @@ const auditPackage = /\bsw="?([^\s"=]+)"? sw_type=(\w+)/;
 const nameAndVersion = /^([\w.+:-]+)-([^-]+-[^-]+)$/;
 const auditAction = /\bop=(\w+)/;
 
-const mostPackages = 500;
+const maxPackages = 500;
 
 const apt = (line: string, recordMs: number): ReadPackage[] => {
   const [, word = '', list = ''] = aptLine.exec(line) ?? [];
   const action = words[word.toLowerCase()] ?? 'installed';
-  return list.split('), ', mostPackages).flatMap((each) => {
+  return list.split('), ', maxPackages).flatMap((each) => {
     const [, name = '', versions = ''] = aptPackage.exec(each) ?? [];
     const version = versions.split(', ').findLast((one) => one !== 'automatic') ?? '';
     return name === '' ? [] : [{ manager: 'apt', action, package: name, version, timeMs: recordMs }];
@@ -69,11 +69,11 @@ const apt = (line: string, recordMs: number): ReadPackage[] => {
 };
 
 /** Longer ones are of something else; the history of apt alone has all packages in one. */
-const longest = 1_024;
+const maxLineLength = 1_024;
 
 const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
   if (aptLine.test(line)) return apt(line, recordMs);
-  if (line.length > longest) return [];
+  if (line.length > maxLineLength) return [];
   const audit = auditLine.exec(line);
   if (audit !== null) {
     const [, seconds = ''] = audit;
@@ -85,10 +85,10 @@ const packagesOfLine = (line: string, recordMs: number): ReadPackage[] => {
   }
   for (const { manager, form } of lines) {
     const { action = '', name = '', version = '' } = form.exec(line)?.groups ?? {};
-    const meant = words[action.toLowerCase()];
+    const mappedAction = words[action.toLowerCase()];
     // Times of these logs have no zone: the record's own time is surer.
-    if (meant !== undefined)
-      return [{ manager, action: meant, package: name, version: version.slice(0, 256), timeMs: recordMs }];
+    if (mappedAction !== undefined)
+      return [{ manager, action: mappedAction, package: name, version: version.slice(0, 256), timeMs: recordMs }];
   }
   return [];
 };
@@ -98,9 +98,9 @@ export const packagesIn = (body: string, recordMs: number): ReadPackage[] => {
   const found: ReadPackage[] = [];
   for (const line of body.split('\n')) {
     for (const each of packagesOfLine(line.trim(), Math.floor(recordMs))) found.push(each);
-    if (found.length >= mostPackages) break;
+    if (found.length >= maxPackages) break;
   }
-  return found.slice(0, mostPackages);
+  return found.slice(0, maxPackages);
 };
 
 /** Programs that change files because somebody installs, upgrades or removes a package. */

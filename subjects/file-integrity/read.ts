@@ -12,22 +12,23 @@ export type ReadChange = Omit<FileChange, 'tenantId' | 'projectId' | 'id' | 'rec
 const absolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
 export const isAbsolute = (path: string): boolean => absolute.test(path);
 
-const most = 4_096;
-const cut = (text: string): string => (text.length <= most ? text : text.slice(0, most).toWellFormed());
+const maxTextLength = 4_096;
+const cut = (text: string): string =>
+  text.length <= maxTextLength ? text : text.slice(0, maxTextLength).toWellFormed();
 const nothing = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
 
 /** `rw-r--r--` and `0100644` are `0644`. What is no mode of Unix stays as it is. */
 export const modeOf = (text: string): string => {
-  const letters = /^[-dlbcps]?((?:[r-][w-][xsStT-]){3})[.+@]?$/.exec(text)?.[1];
-  if (letters === undefined) {
+  const permissions = /^[-dlbcps]?((?:[r-][w-][xsStT-]){3})[.+@]?$/.exec(text)?.[1];
+  if (permissions === undefined) {
     const octal = /^(?:0o?)?([0-7]{3,6})$/.exec(text)?.[1];
     return octal === undefined ? text.slice(0, 256) : octal.slice(-4).padStart(4, '0');
   }
   let bits = 0;
-  for (const [at, letter] of [...letters].entries()) {
-    if (!'-ST'.includes(letter) && letter !== 't' && letter !== 's') bits |= 1 << (8 - at);
-    if (letter === 's' || letter === 't') bits |= 1 << (8 - at);
-    if ('sStT'.includes(letter)) bits |= [0o4000, 0o2000, 0o1000][Math.floor(at / 3)] ?? 0;
+  for (const [at, char] of [...permissions].entries()) {
+    if (!'-ST'.includes(char) && char !== 't' && char !== 's') bits |= 1 << (8 - at);
+    if (char === 's' || char === 't') bits |= 1 << (8 - at);
+    if ('sStT'.includes(char)) bits |= [0o4000, 0o2000, 0o1000][Math.floor(at / 3)] ?? 0;
   }
   return bits.toString(8).padStart(4, '0');
 };
@@ -58,9 +59,9 @@ const meaning = (text: string, words: ActionWords): FileAction | undefined =>
   words.find(([word]) => word.test(text))?.[1];
 
 const actionOf = (shape: FileShape, get: Get, changed: readonly string[]): FileAction | undefined => {
-  const told = get(shape.action);
-  const action = meaning(told, shape.words);
-  if (action === 'read' && shape.opened !== undefined && /open|creat/i.test(told)) {
+  const reportedAction = get(shape.action);
+  const action = meaning(reportedAction, shape.words);
+  if (action === 'read' && shape.opened !== undefined && /open|creat/i.test(reportedAction)) {
     for (const { names, words } of shape.opened) {
       const how = get(names);
       if (how !== '') return meaning(how, words);
@@ -85,8 +86,10 @@ export const timeIn = (text: string): number | undefined => {
 const aheadMs = 5 * 60_000;
 const behindMs = 24 * 3_600_000;
 /** When it happened, as the source says, unless that is far from when it was logged. */
-export const timeOr = (told: number | undefined, recordMs: number): number =>
-  told === undefined || told > recordMs + aheadMs || told < recordMs - behindMs ? Math.floor(recordMs) : told;
+export const timeOr = (reportedMs: number | undefined, recordMs: number): number =>
+  reportedMs === undefined || reportedMs > recordMs + aheadMs || reportedMs < recordMs - behindMs
+    ? Math.floor(recordMs)
+    : reportedMs;
 
 const folded = new WeakMap<readonly string[], readonly string[]>();
 const fold = (names: readonly string[]): readonly string[] => {
@@ -139,13 +142,13 @@ const paths = new EventPaths([
   { name: '', summary: '', rules: [], fields: {}, roots: [...new Set(fileShapes.flatMap(({ roots }) => roots))] },
 ]);
 
-const mostHead = 256;
+const maxHeadLength = 256;
 
 const objectIn = (body: unknown): Record<string, unknown> | undefined => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   if (typeof body !== 'string') return undefined;
   // Behind what syslog writes before it.
-  const from = body.slice(0, mostHead).search(/\{\s*"/);
+  const from = body.slice(0, maxHeadLength).search(/\{\s*"/);
   if (from < 0 || !body.trimEnd().endsWith('}')) return undefined;
   try {
     return JSON.parse(body.slice(from)) as Record<string, unknown>;
@@ -155,7 +158,7 @@ const objectIn = (body: unknown): Record<string, unknown> | undefined => {
 };
 
 /** Rows that one result of osquery holds in its batch form. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 /** What osquery adds in one result, each row as if it were logged alone. */
 const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
@@ -164,7 +167,7 @@ const rowsIn = (body: Record<string, unknown> | undefined): object[] => {
   if (body === undefined || !Array.isArray(rows)) return [];
   const { diffResults: _d, snapshot: _s, ...head } = body;
   return rows
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .filter((row) => typeof row === 'object' && row !== null)
     .map((columns) => ({ ...head, columns }));
 };

@@ -34,7 +34,7 @@ export interface FileShape {
 }
 
 /** Words of system calls and of most others. Opening is decided by how. */
-const usualWords: ActionWords = [
+const defaultWords: ActionWords = [
   [/attrib|chmod|chown|xattr|permission|metadata|owner|utime/i, 'attributes-changed'],
   [/renam|mov(?:e|ed)\b|moved[_-]?to/i, 'renamed'],
   [/creat|added|\bnew\b|mkdir|mknod|link/i, 'created'],
@@ -54,7 +54,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['syscheck.path'], ['syscheck.event']],
     roots: ['data', '_source'],
     action: ['syscheck.event'],
-    words: usualWords,
+    words: defaultWords,
     metadata: [
       'permission',
       'perm',
@@ -102,7 +102,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['columns.target_path', 'target_path'], ['columns.action']],
     roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.action'],
-    words: [...removing, ...usualWords],
+    words: [...removing, ...defaultWords],
     path: ['columns.target_path', 'target_path'],
     pathBefore: [],
     host: ['decorations.hostname', 'hostname', 'hostidentifier', 'host_identifier', 'host.name'],
@@ -129,7 +129,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['columns.operation'], ['columns.executable']],
     roots: ['osquery', 'osquery.result', '_source'],
     action: ['columns.operation'],
-    words: [...removing, ...usualWords],
+    words: [...removing, ...defaultWords],
     path: ['columns.dest_path', 'columns.path'],
     pathBefore: ['columns.path'],
     host: ['decorations.hostname', 'hostname', 'hostidentifier', 'host_identifier', 'host.name'],
@@ -150,7 +150,7 @@ export const fileShapes: readonly FileShape[] = [
     ],
     roots: ['output_fields', 'falco.output_fields'],
     action: ['evt.type'],
-    words: [...removing, [/^(?:open|openat|openat2|creat)$/i, 'read'], ...usualWords],
+    words: [...removing, [/^(?:open|openat|openat2|creat)$/i, 'read'], ...defaultWords],
     opened: [
       {
         names: ['evt.is_open_write'],
@@ -187,7 +187,7 @@ export const fileShapes: readonly FileShape[] = [
     needs: [['file.path'], ['event.action', 'file.action', 'event.name', 'event.type']],
     roots: ['attributes'],
     action: ['event.action', 'file.action', 'event.name', 'event.type'],
-    words: [...removing, ...usualWords],
+    words: [...removing, ...defaultWords],
     path: ['file.path'],
     pathBefore: ['file.previous_path', 'file.ext.original.path', 'file.path.previous', 'file.original_path'],
     host: ['host.name', 'host.hostname', 'agent.name', 'host.id'],
@@ -221,7 +221,7 @@ export const fileShapes: readonly FileShape[] = [
 ];
 
 /** Attributes of which a record has one if its attributes tell of a change. */
-export const tellingAttributes: Names = [
+export const changeAttributes: Names = [
   'file.path',
   'syscheck.path',
   'syscheck',
@@ -232,7 +232,7 @@ export const tellingAttributes: Names = [
 ];
 
 /** What is in a body that may tell of a change of a file or a package: a text, and what is around it where that is not all. */
-const telling: readonly (readonly [text: string, form?: string])[] = [
+const changePatterns: readonly (readonly [text: string, form?: string])[] = [
   ...['syscheck', 'target_path', '"executable"', 'fd.name', 'fs.path', 'evt.type', 'file_integrity', '"file.path"'].map(
     (text) => [text] as const,
   ),
@@ -248,11 +248,11 @@ const telling: readonly (readonly [text: string, form?: string])[] = [
 ];
 
 /** Texts of which a body has one if it tells of a change. */
-export const tellingTexts: readonly string[] = telling.map(([text]) => text);
+export const changeTexts: readonly string[] = changePatterns.map(([text]) => text);
 
-const tellingBody = new RegExp(
-  telling.map(([text, form]) => form ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`)).join('|'),
+const changeBodyPattern = new RegExp(
+  changePatterns.map(([text, form]) => form ?? text.replaceAll(/[.[\]]/g, String.raw`\$&`)).join('|'),
 );
 
 /** Whether a body may tell of a change: most that have one of the texts do not. */
-export const mayTell = (body: string): boolean => tellingBody.test(body);
+export const mayDescribeChange = (body: string): boolean => changeBodyPattern.test(body);

@@ -118,7 +118,7 @@ export const countChanges = async ({ columns }: Columns, filter: ChangeFilter, r
   return { changes: sum, files: Number(seen?.files ?? 0), hosts: Number(seen?.hosts ?? 0), byAction, bySource };
 };
 
-const mostRows = 100_000;
+const maxRows = 100_000;
 
 /** Files as they were last seen in a range, in the order of their paths; undefined where there are more than can be read. */
 export const readFiles = async (
@@ -146,11 +146,11 @@ export const readFiles = async (
       ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS told
       WHERE tenant_id = {tenant:String} AND action != 'read' AND ${sql}
     ) WHERE ${more}
-    GROUP BY host, file ORDER BY file, host LIMIT ${mostRows + 1}`,
+    GROUP BY host, file ORDER BY file, host LIMIT ${maxRows + 1}`,
     { ...values, ...others },
-    { maxResultRows: mostRows + 1 },
+    { maxResultRows: maxRows + 1 },
   );
-  if (rows.length > mostRows) return undefined;
+  if (rows.length > maxRows) return undefined;
   const files = new Map<string, Map<string, ApprovedState>>();
   for (const { file, last, content, mode, owner, group } of rows) {
     const { sha256, sha1, md5, size } = content;
@@ -182,7 +182,7 @@ export interface StoredPackage {
   readonly version: string;
 }
 
-const mostPackages = 20_000;
+const maxPackages = 20_000;
 
 /** What package managers did on hosts in a range. */
 export const readPackages = (
@@ -194,9 +194,9 @@ export const readPackages = (
   return columns.query<StoredPackage>(
     `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, host, manager, action, package AS name, version FROM package_changes
     WHERE tenant_id = {tenant:String} AND host IN {hosts:Array(String)} AND ${sql}
-    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${mostPackages}`,
+    ORDER BY time DESC, id DESC LIMIT 1 BY id LIMIT ${maxPackages}`,
     { ...values, hosts: [...hosts] },
-    { maxResultRows: mostPackages },
+    { maxResultRows: maxPackages },
   );
 };
 

@@ -4,7 +4,7 @@ import { formatTime } from '../../queries/time.ts';
 import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
 import type { FeedEvent } from '../events/events.ts';
 import type { HistoryPage } from '../events/history-page.ts';
-import { type JudgedChange, type Judging, judgedChanges, usualWindowSeconds } from './judged.ts';
+import { defaultWindowSeconds, type JudgedChange, type Judging, judgedChanges } from './judged.ts';
 import type { ChangeFilter } from './stored.ts';
 
 interface FileEvent {
@@ -14,7 +14,7 @@ interface FileEvent {
 
 const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
   const { id, ms, path, host, action, user, process, source, project, of } = change;
-  const told = { host, user, process, source, action };
+  const details = { host, user, process, source, action };
   return {
     ms,
     event: {
@@ -23,7 +23,7 @@ const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
       title: `${path} ${action}${host === '' ? '' : ` on ${host}`}`.slice(0, 256),
       text: judgement.reason.slice(0, 8192),
       tags: Object.fromEntries(
-        Object.entries(told).flatMap(([name, value]) => (value === '' ? [] : [[name, value.slice(0, 512)]])),
+        Object.entries(details).flatMap(([name, value]) => (value === '' ? [] : [[name, value.slice(0, 512)]])),
       ),
       actor: { type: 'system', id: 'file-changes' },
       details: {
@@ -37,7 +37,7 @@ const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
   };
 };
 
-const mostLookedAt = 5_000;
+const maxChecked = 5_000;
 
 /** The newest unapproved changes behind a position. `isWhole` is false where there may be more than were looked at. */
 export const unapprovedChanges = async (
@@ -48,12 +48,12 @@ export const unapprovedChanges = async (
   const found: FileEvent[] = [];
   // Without a baseline nothing is unapproved.
   if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0) return { found, isWhole: true };
-  let lookedAt = 0;
-  for await (const judged of judgedChanges({ reading, own, windowMs: usualWindowSeconds * 1000 }, filter, page)) {
+  let checkedCount = 0;
+  for await (const judged of judgedChanges({ reading, own, windowMs: defaultWindowSeconds * 1000 }, filter, page)) {
     for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(eventOf(each));
-    lookedAt += judged.length;
+    checkedCount += judged.length;
     if (found.length >= limit) break;
-    if (lookedAt >= mostLookedAt) return { found, isWhole: false };
+    if (checkedCount >= maxChecked) return { found, isWhole: false };
   }
   return { found: found.slice(0, limit), isWhole: true };
 };

@@ -7,9 +7,9 @@ import type { EscalationPolicy } from '../../schemas/resources/escalation-policy
 import { type Incident, IncidentFields } from '../../schemas/resources/incident.ts';
 import { moved, untouched } from './state.ts';
 
-const mostAlerts = 1000;
-const mostServices = 100;
-const mostRules = 100;
+const maxAlerts = 1000;
+const maxServices = 100;
+const maxRules = 100;
 
 /** The group that a notification is about. */
 export const groupIdOf = ({ receiver, groupKey }: Pick<Notification, 'receiver' | 'groupKey'>): string =>
@@ -24,11 +24,11 @@ const firstMs = (alerts: readonly NotifiedAlert[]): number =>
 const rankOf = (severity: string | undefined): number => alertSeverities.indexOf(severity as AlertSeverity);
 
 /** The highest that an alert has; `least` where none has a higher one. */
-const severest = (alerts: readonly NotifiedAlert[], least: AlertSeverity): AlertSeverity =>
+const severest = (alerts: readonly NotifiedAlert[], minSeverity: AlertSeverity): AlertSeverity =>
   alerts.reduce<AlertSeverity>((highest, { labels: { severity } }) => {
     const rank = rankOf(severity);
     return rank > rankOf(highest) ? (alertSeverities[rank] ?? highest) : highest;
-  }, least);
+  }, minSeverity);
 
 const serviceOf = ({ labels }: NotifiedAlert): string =>
   (labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '').slice(0, 256);
@@ -41,9 +41,9 @@ const withAlerts = (incident: Incident, alerts: readonly NotifiedAlert[]): Incid
   const services = new Set([...incident.services, ...others.map(serviceOf).filter((name) => name !== '')]);
   return {
     ...incident,
-    alertIds: [...incident.alertIds, ...others.map(({ alertId }) => alertId)].slice(0, mostAlerts),
-    services: [...services].slice(0, mostServices),
-    ruleIds: [...new Set([...(incident.ruleIds ?? []), ...others.map(({ ruleId }) => ruleId)])].slice(0, mostRules),
+    alertIds: [...incident.alertIds, ...others.map(({ alertId }) => alertId)].slice(0, maxAlerts),
+    services: [...services].slice(0, maxServices),
+    ruleIds: [...new Set([...(incident.ruleIds ?? []), ...others.map(({ ruleId }) => ruleId)])].slice(0, maxRules),
     severity: severest(others, incident.severity),
   };
 };
@@ -85,7 +85,7 @@ const opened = (
  * What is to be written: a new incident, the one that its group had last with more alerts or reopened, or nothing.
  * Alerts of the incident that began to fire before it was resolved do not open it again. The policy says until when it is reopened.
  */
-export const toldOf = (
+export const planIncidentChange = (
   latest: (Incident & Stored) | undefined,
   notification: Notification,
   { reopenWithinMinutes }: Pick<EscalationPolicy, 'reopenWithinMinutes'>,

@@ -37,7 +37,7 @@ export const postmortemMarkdown = (
     ...roles.map(({ role, userId }) => `- ${plain(role)}: ${plain(userId)}`),
     ...(evidenceHash === null ? [] : [`- Evidence: sha256 ${evidenceHash}`]),
   ];
-  const told = entries.map(
+  const timelineLines = entries.map(
     ({ at, kind, title: what, text }) => `- ${at} ${kind}: ${plain(what)}${text === '' ? '' : `: ${plain(text)}`}`,
   );
   const done = actions.map(
@@ -50,6 +50,6 @@ export const postmortemMarkdown = (
     ...section('Impact', impact),
     ...section('Causes', causes),
     ...section('Actions', done.join('\n')),
-    ...section('Timeline', told.join('\n')),
+    ...section('Timeline', timelineLines.join('\n')),
   ].join('\n');
 };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Actor, type AuditRecord } from '../../schemas/resources/audit-record.ts';
-import type { EscalationDeed } from '../../schemas/resources/escalation.ts';
+import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import type { IncidentNote } from '../../schemas/resources/incident.ts';
 import type { PageStep } from '../alerts/deliveries.ts';
 import type { PastTransition } from '../alerts/history.ts';
@@ -31,8 +31,8 @@ export const TimelineEntry = z.strictObject({
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
 /** Entries of one source are told in this many characters at most. */
-const longest = 2000;
-const cut = (text: string): string => text.slice(0, longest).toWellFormed();
+const maxTextLength = 2000;
+const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
 /** Sorts by time, then by kind and id, so that the order is one. */
 export const placeOf = ({ at, kind, id }: Pick<TimelineEntry, 'at' | 'kind' | 'id'>): string =>
@@ -58,10 +58,10 @@ export const transitionEntry = (row: PastTransition): TimelineEntry => ({
 const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
 
 /** Whom a page is for: a channel, a person by mail to the account, or a person by a contact. */
-export const calledOf = ({ name, contact }: NonNullable<EscalationDeed['to']>): string =>
+export const calledOf = ({ name, contact }: NonNullable<EscalationAction['to']>): string =>
   contact === undefined ? name : `${name} by ${contact}`;
 
-const deedTitle = ({ kind, step, reason, to }: EscalationDeed): string => {
+const formatActionTitle = ({ kind, step, reason, to }: EscalationAction): string => {
   switch (kind) {
     case 'page':
       return `paged ${to === null ? '' : calledOf(to)}`;
@@ -77,10 +77,10 @@ const deedTitle = ({ kind, step, reason, to }: EscalationDeed): string => {
 };
 
 /** Of a page that was queued, or why a step paged nobody. */
-export const deedEntry = (deed: EscalationDeed & { readonly id: string }): TimelineEntry => {
-  const { id, at, round, step } = deed;
+export const toActionEntry = (action: EscalationAction & { readonly id: string }): TimelineEntry => {
+  const { id, at, round, step } = action;
   const text = step === null ? `round ${round + 1}` : `step ${step + 1}, round ${round + 1}`;
-  return { at, kind: 'page', id, title: cut(deedTitle(deed)), text, actor: null, service: '' };
+  return { at, kind: 'page', id, title: cut(formatActionTitle(action)), text, actor: null, service: '' };
 };
 
 /** Of what became of a page. */

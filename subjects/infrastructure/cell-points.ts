@@ -22,7 +22,7 @@ export interface CellQuery extends ProjectScope {
 }
 
 /** A row for each series and step. */
-export interface Said {
+export interface StepRows {
   readonly ids: readonly bigint[];
   /** Start of the step; 0 without steps. */
   readonly bucketMs: Float64Array;
@@ -38,8 +38,8 @@ export interface Said {
   readonly isCut: boolean;
 }
 
-const mostRows = 1_000_000;
-const mostChosen = 100_000;
+const maxRows = 1_000_000;
+const maxChosen = 100_000;
 const hourMs = 3_600_000;
 
 const milliseconds = (column: string): string => `toUnixTimestamp64Milli(${column})`;
@@ -51,12 +51,12 @@ const chosenIds = async (reading: Reading, query: CellQuery): Promise<readonly s
   if (series === undefined) return undefined;
   const rows = await reading.columns.query<{ id: string }>(
     `SELECT DISTINCT toString(series_id) AS id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${listOf(metrics)})
-      AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${mostChosen + 1}`,
+      AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${maxChosen + 1}`,
     {
       seen: String(hostSeenSinceMs(Number(query.range.from / 1_000_000n))),
       ...series.parameters,
     },
-    { maxResultRows: mostChosen + 1 },
+    { maxResultRows: maxChosen + 1 },
   );
   return rows.map(({ id }) => id);
 };
@@ -64,7 +64,7 @@ const chosenIds = async (reading: Reading, query: CellQuery): Promise<readonly s
 const within = (query: CellQuery, metrics: readonly string[], ids: readonly string[] | undefined): string =>
   `FROM samples WHERE tenant_id = {tenant:String} AND metric IN (${listOf(metrics)})
       AND samples.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND samples.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${projectScopeCondition(query)}${ids === undefined ? '' : ` AND series_id IN (${ids.slice(0, mostChosen).join(', ')})`}`;
+      AND received_at >= fromUnixTimestamp64Milli({received:Int64}, 'UTC')${projectScopeCondition(query)}${ids === undefined ? '' : ` AND series_id IN (${ids.slice(0, maxChosen).join(', ')})`}`;
 
 const figures = (increases: string, step: number | undefined): string =>
   `SELECT series_id AS id, toFloat64(bucket) AS bucketMs, ${step === undefined ? 'argMax(value, at)' : 'avgIf(value, isFinite(value))'} AS level,
@@ -90,7 +90,7 @@ const statement = (query: CellQuery, ids: readonly string[] | undefined): string
       ${within(query, counters, ids)}
       WINDOW earlier AS (PARTITION BY metric, series_id ORDER BY samples.timestamp ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)) GROUP BY id, bucket ${hasValue}`;
   const parts = [...(levels.length === 0 ? [] : [ofLevels]), ...(counters.length === 0 ? [] : [ofCounters])];
-  return `SELECT * FROM (${parts.join(' UNION ALL ')}) LIMIT ${mostRows + 1}`;
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) LIMIT ${maxRows + 1}`;
 };
 
 const parametersOf = (query: CellQuery): Record<string, string> => {
@@ -106,10 +106,10 @@ const parametersOf = (query: CellQuery): Record<string, string> => {
 };
 
 /** What the series of a query say. */
-export const readSaid = async (reading: Reading, query: CellQuery): Promise<Said> => {
+export const readStepRows = async (reading: Reading, query: CellQuery): Promise<StepRows> => {
   const chosen = await chosenIds(reading, query);
   const isNone = chosen?.length === 0;
-  const limits = { maxResultRows: mostRows + 1 };
+  const limits = { maxResultRows: maxRows + 1 };
   const blocks = isNone
     ? []
     : blocksOf(await reading.columns.native(statement(query, chosen), parametersOf(query), limits));
@@ -124,7 +124,7 @@ export const readSaid = async (reading: Reading, query: CellQuery): Promise<Said
     asDelta: numbers('asDelta'),
     asCumulative: numbers('asCumulative'),
     coveredMs: numbers('coveredMs'),
-    isCut: ids.length > mostRows || (chosen?.length ?? 0) > mostChosen,
+    isCut: ids.length > maxRows || (chosen?.length ?? 0) > maxChosen,
   };
 };
 

@@ -5,7 +5,7 @@
 import type { Attributes } from '../../queries/attributes.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { resourcesOf } from '../../queries/resources.ts';
-import { type CellQuery, readSaid, type Said } from './cell-points.ts';
+import { type CellQuery, readStepRows, type StepRows } from './cell-points.ts';
 import { type KnownGroups, knownSeries, type SeriesGroup } from './known-series.ts';
 
 /** Series of one metric and resource with equal labels, as far as labels were asked for. */
@@ -38,7 +38,7 @@ export interface Cells {
   readonly isCut: boolean;
 }
 
-const mostCells = 300_000;
+const maxCells = 300_000;
 /** Of series that differ in other labels alone, those that ended this long before the newest have been replaced: the container restarted. */
 const replacedMs = 150_000;
 
@@ -50,31 +50,31 @@ interface Group extends SeriesGroup {
 /** Cells of these metrics in the range, by metric, resource, labels and step. */
 export const readCells = async (reading: Reading, query: CellQuery): Promise<Cells> => {
   if (query.metrics.length === 0) return { cells: [], isCut: false };
-  const said = await readSaid(reading, query);
+  const stepRows = await readStepRows(reading, query);
   const { metrics, labels, range, stepMs } = query;
   const fromMs = Number(range.from / 1_000_000n);
-  const known = await knownSeries(reading.columns, said.ids, { metrics, labels, fromMs });
-  const groups = groupsOf(said, known);
+  const known = await knownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
+  const groups = groupsOf(stepRows, known);
   const resources = await resourcesOf(reading.columns, new Set(groups.map(({ resourceId }) => resourceId)));
   const cells: Cell[] = [];
   for (const group of groups) {
     const resource = resources.get(group.resourceId)?.attributes ?? {};
     for (const [bucketMs, rows] of inOrder(group.rows)) {
-      const own = stepMs === undefined && rows.length > 1 ? withoutReplaced(said, rows) : rows;
-      cells.push(cellOf(group, resource, { said, rows: own, series: known.series, bucketMs }));
+      const own = stepMs === undefined && rows.length > 1 ? withoutReplaced(stepRows, rows) : rows;
+      cells.push(cellOf(group, resource, { stepRows, rows: own, series: known.series, bucketMs }));
     }
   }
-  return { cells: cells.slice(0, mostCells), isCut: said.isCut || cells.length > mostCells };
+  return { cells: cells.slice(0, maxCells), isCut: stepRows.isCut || cells.length > maxCells };
 };
 
 /** Groups in order, with the rows of each. */
-const groupsOf = (said: Said, { series, groups }: KnownGroups): readonly Group[] => {
+const groupsOf = (stepRows: StepRows, { series, groups }: KnownGroups): readonly Group[] => {
   const found = new Map<SeriesGroup, Map<number, number[]>>();
-  for (const [row, id] of said.ids.entries()) {
+  for (const [row, id] of stepRows.ids.entries()) {
     const known = series.get(id);
     if (known === undefined) continue;
     const group = groups.of(id, known);
-    const bucketMs = said.bucketMs[row] ?? 0;
+    const bucketMs = stepRows.bucketMs[row] ?? 0;
     const buckets = found.get(group);
     const rows = buckets?.get(bucketMs);
     if (buckets === undefined) found.set(group, new Map([[bucketMs, [row]]]));
@@ -89,7 +89,7 @@ const groupsOf = (said: Said, { series, groups }: KnownGroups): readonly Group[]
 const inOrder = (rows: Group['rows']): Iterable<[number, number[]]> =>
   rows.size === 1 ? rows : [...rows].sort(([one], [other]) => one - other);
 
-const withoutReplaced = ({ atMs }: Said, rows: readonly number[]): readonly number[] => {
+const withoutReplaced = ({ atMs }: StepRows, rows: readonly number[]): readonly number[] => {
   const newest = rows.reduce((last, row) => Math.max(last, atMs[row] ?? 0), 0);
   return rows.filter((row) => (atMs[row] ?? 0) >= newest - replacedMs);
 };
@@ -99,12 +99,12 @@ const cellOf = (
   { metric, resourceId, labels }: Group,
   resource: Attributes,
   {
-    said,
+    stepRows,
     rows,
     series,
     bucketMs,
   }: {
-    readonly said: Said;
+    readonly stepRows: StepRows;
     readonly rows: readonly number[];
     readonly series: KnownGroups['series'];
     readonly bucketMs: number;
@@ -112,13 +112,13 @@ const cellOf = (
 ): Cell => {
   let [level, increase, peak, atMs, rate, rates] = [0, 0, 0, 0, 0, 0];
   for (const row of rows) {
-    level += said.level[row] ?? 0;
-    peak += said.peak[row] ?? 0;
-    atMs = Math.max(atMs, said.atMs[row] ?? 0);
-    const coveredMs = said.coveredMs[row] ?? 0;
+    level += stepRows.level[row] ?? 0;
+    peak += stepRows.peak[row] ?? 0;
+    atMs = Math.max(atMs, stepRows.atMs[row] ?? 0);
+    const coveredMs = stepRows.coveredMs[row] ?? 0;
     if (coveredMs === 0) continue;
-    const isDelta = series.get(said.ids[row] ?? 0n)?.isDelta === true;
-    const grown = (isDelta ? said.asDelta : said.asCumulative)[row] ?? 0;
+    const isDelta = series.get(stepRows.ids[row] ?? 0n)?.isDelta === true;
+    const grown = (isDelta ? stepRows.asDelta : stepRows.asCumulative)[row] ?? 0;
     increase += grown;
     rate += (1000 * grown) / coveredMs;
     rates++;

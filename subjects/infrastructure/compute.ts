@@ -98,7 +98,7 @@ const containerKey = ({ resource, labels: own, metric }: Cell): string | undefin
   return alone === undefined ? undefined : String(alone);
 };
 
-const unsaid = 'the sender does not say';
+const notReportedReason = 'the sender does not say';
 
 const containerOf = (id: string, all: readonly Cell[]): Compute => {
   const newest = all.reduce((one, other) => (other.atMs > one.atMs ? other : one));
@@ -115,14 +115,14 @@ const containerOf = (id: string, all: readonly Cell[]): Compute => {
     kind: 'container',
     name: textOf(
       resource['k8s.container.name'] ?? resource['container.name'] ?? given['container'] ?? given['name'],
-      unsaid,
+      notReportedReason,
     ),
-    provider: textOf(resource['cloud.provider'], unsaid),
-    region: textOf(resource['cloud.region'], unsaid),
-    zone: textOf(resource['cloud.availability_zone'], unsaid),
-    type: textOf(resource['container.image.name'] ?? given['image'], unsaid),
-    account: textOf(resource['cloud.account.id'], unsaid),
-    host: textOf(host, unsaid),
+    provider: textOf(resource['cloud.provider'], notReportedReason),
+    region: textOf(resource['cloud.region'], notReportedReason),
+    zone: textOf(resource['cloud.availability_zone'], notReportedReason),
+    type: textOf(resource['container.image.name'] ?? given['image'], notReportedReason),
+    account: textOf(resource['cloud.account.id'], notReportedReason),
+    host: textOf(host, notReportedReason),
     state: 'active',
     lastSeen: textOf(formatTime(BigInt(newest.atMs) * 1_000_000n), ''),
     cpuCores: figureOf(cells, containerSources.cpu, missing(cells, containerSources.cpu, noUse)),

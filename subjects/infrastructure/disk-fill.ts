@@ -21,8 +21,8 @@ export interface UsedAt {
 }
 
 const dayMs = 86_400_000;
-const leastPoints = 24;
-const leastSpanMs = 2 * dayMs;
+const minPoints = 24;
+const minSpanMs = 2 * dayMs;
 /** So many times the history is as far as it tells. */
 const reach = 10;
 
@@ -47,7 +47,7 @@ export const daysUntilFull = (
   const points = thinned(history);
   const [oldest, newest] = [points[0], points.at(-1)];
   const spanMs = oldest === undefined || newest === undefined ? 0 : newest.atMs - oldest.atMs;
-  if (points.length < leastPoints || spanMs < leastSpanMs)
+  if (points.length < minPoints || spanMs < minSpanMs)
     return without(
       `${daysOf(spanMs)} days of history with ${points.length} hours are too few: 2 days and 24 hours are needed`,
     );

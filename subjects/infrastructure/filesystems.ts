@@ -182,8 +182,8 @@ export const ioOf = (cells: CellsByMetric, sources: readonly Source[]): number |
 export const ioOfDevice = (cells: CellsByMetric, sources: readonly Source[], device: string): number | undefined => {
   const name = device.replace(/^\/dev\//, '');
   const values = firstOf(cells, sources) ?? [];
-  for (const wanted of [name, diskOfPartition(name)]) {
-    const own = values.filter(({ cell }) => deviceOf(cell.labels) === wanted);
+  for (const candidate of [name, diskOfPartition(name)]) {
+    const own = values.filter(({ cell }) => deviceOf(cell.labels) === candidate);
     if (own.length > 0) return own.reduce((sum, { value }) => sum + value, 0);
   }
   return undefined;

@@ -28,8 +28,8 @@ export const hostIdentityOf = (
   if (id !== undefined || name !== undefined) return { id, name };
   const instance = instanceOf(resource, labels);
   const address = instance === undefined ? undefined : withoutPort(instance);
-  const told = names(nodeNames, instance) ?? names(nodeNames, address);
-  const scraped = labels['nodename'] ?? told ?? address;
+  const nodeName = names(nodeNames, instance) ?? names(nodeNames, address);
+  const scraped = labels['nodename'] ?? nodeName ?? address;
   return { id: undefined, name: scraped };
 };
 

@@ -21,7 +21,7 @@ export interface HostTrace {
   readonly intervalMs: number | undefined;
 }
 
-const mostHosts = 20_000;
+const maxHosts = 20_000;
 /** A point is looked for in what was received from so long before the range on: senders' clocks may run ahead. */
 const aheadNs = 2n * 3_600_000_000_000n;
 const labelNames = ['instance', 'nodename', 'node'] as const;
@@ -71,7 +71,7 @@ export const readMetricSigns = async (
     INNER JOIN (
       SELECT series_id, any(series.resource_id) AS resource, any([${labelNames.map((name) => `series.attributes[${quote(name)}]`).join(', ')}]) AS labels
       FROM series WHERE tenant_id = {tenant:String} AND metric IN (${metrics}) AND ${seen}${projectScopeCondition(scope)} GROUP BY series_id) AS known
-    USING (series_id) GROUP BY resource, labels LIMIT ${mostHosts}`,
+    USING (series_id) GROUP BY resource, labels LIMIT ${maxHosts}`,
     { from: String(range.from), to: String(range.to), seen: seenSince(range), ...projectScopeValues(scope) },
   );
   const resources = await resourcesOf(
@@ -99,7 +99,7 @@ export const readNamedHosts = async (reading: Reading, range: Range): Promise<Ho
   const rows = await reading.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
     WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
-    GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${mostHosts}`,
+    GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${maxHosts}`,
     { seen: seenSince(range) },
   );
   const resources = await resourcesOf(

@@ -23,7 +23,7 @@ export interface HostState {
 }
 
 /** Silence is longer than this, and than three of its usual intervals. */
-export const leastSilenceMs = 300_000;
+export const minSilenceMs = 300_000;
 
 const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
@@ -38,7 +38,7 @@ const unknownStop =
 
 export const hostStateOf = (signs: HostSigns): HostState => {
   const { atMs, intervalMs } = signs;
-  const allowedMs = Math.max(leastSilenceMs, 3 * (intervalMs ?? 0));
+  const allowedMs = Math.max(minSilenceMs, 3 * (intervalMs ?? 0));
   const signals = [
     ['metrics', signs.metrics],
     ['logs', signs.logs],
@@ -47,19 +47,19 @@ export const hostStateOf = (signs: HostSigns): HostState => {
   const isFresh = (seen: LastSeen): boolean => typeof seen === 'number' && atMs - seen <= allowedMs;
   const fresh = signals.filter(([, seen]) => isFresh(seen)).map(([name]) => name);
   const stopped = signals.filter(([, seen]) => typeof seen === 'number' && !isFresh(seen));
-  const told = stopped.map(([name, seen]) => `${name} ${spanOf(atMs - Number(seen))} ago`).join(', ');
+  const lastSeenText = stopped.map(([name, seen]) => `${name} ${spanOf(atMs - Number(seen))} ago`).join(', ');
   if (fresh.length > 0) {
-    const why = [
+    const reason = [
       `${fresh.join(' and ')} came within the last ${spanOf(allowedMs)}`,
-      ...(stopped.length > 0 ? [`the last of other signals: ${told}; their sender stopped, not the host`] : []),
+      ...(stopped.length > 0 ? [`the last of other signals: ${lastSeenText}; their sender stopped, not the host`] : []),
     ].join('; ');
-    return { state: 'active', why, wasStopped: { value: false, reason: null } };
+    return { state: 'active', why: reason, wasStopped: { value: false, reason: null } };
   }
-  const unasked = signals.flatMap(([name, seen]) =>
+  const uncheckedSignals = signals.flatMap(([name, seen]) =>
     typeof seen === 'string' ? [`${name} not looked at: ${seen}`] : [],
   );
   const pace = intervalMs === undefined ? '' : `; its metrics used to come every ${spanOf(intervalMs)}`;
-  const base = told === '' ? 'no signal came in the time looked at' : `the last came: ${told}${pace}`;
+  const base = lastSeenText === '' ? 'no signal came in the time looked at' : `the last came: ${lastSeenText}${pace}`;
   const cause =
     signs.isStillNode === false
       ? ['its cluster no longer names this node: it was removed']
@@ -68,7 +68,7 @@ export const hostStateOf = (signs: HostSigns): HostState => {
         : [];
   return {
     state: 'silent',
-    why: [base, ...cause, ...unasked].join('; '),
+    why: [base, ...cause, ...uncheckedSignals].join('; '),
     wasStopped:
       signs.isStillNode === undefined
         ? { value: null, reason: unknownStop }

@@ -22,7 +22,7 @@ import {
 import { disksOfHost, ioOf } from './filesystems.ts';
 import { groupedByHost, type HostParts } from './host-parts.ts';
 import { readLastRecords, readMetricSigns, readNamedHosts, type Senders } from './host-signs.ts';
-import { type HostState, hostStateOf, type LastSeen, leastSilenceMs } from './host-state.ts';
+import { type HostState, hostStateOf, type LastSeen, minSilenceMs } from './host-state.ts';
 import {
   cpuModeOf,
   filesystemMetrics,
@@ -79,7 +79,7 @@ export type Host = z.output<typeof Host>;
 /** Figures are of the last minutes before the end of the range. */
 export const recentNs = 600_000_000_000n;
 /** Hosts that went silent this long before the end of the range are listed too. */
-const lookBackNs = 86_400_000_000_000n;
+const lookbackNs = 86_400_000_000_000n;
 
 export const recent = ({ to }: Range): Range => ({ from: to - recentNs, to });
 
@@ -90,7 +90,7 @@ export const readHosts = async (
   scope: ProjectScope,
   only?: string,
 ): Promise<{ readonly items: Host[]; readonly isCut: boolean }> => {
-  const from = range.from < range.to - lookBackNs ? range.from : range.to - lookBackNs;
+  const from = range.from < range.to - lookbackNs ? range.from : range.to - lookbackNs;
   const past = { from, to: range.to };
   const [{ cells, isCut }, named] = await Promise.all([
     readCells(reading, {
@@ -125,7 +125,7 @@ export const readHosts = async (
 
 /** Senders with a point so lately that nobody asks since when they are silent. */
 const sendersOf = (cells: readonly Cell[], { to }: Range): Senders => {
-  const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < leastSilenceMs);
+  const fresh = cells.filter(({ atMs }) => Number(to / 1_000_000n) - atMs < minSilenceMs);
   return {
     resourceIds: [...new Set(fresh.map(({ resourceId }) => resourceId))].filter((id) => id !== '0'),
     instances: [...new Set(fresh.flatMap(({ labels }) => labels['instance'] ?? []))],
@@ -195,7 +195,7 @@ const detected = (key: string): string =>
 const hostOf = (
   key: string,
   found: HostParts,
-  { state, why, wasStopped }: HostState,
+  { state, why: reason, wasStopped }: HostState,
   seen: Readonly<Record<string, LastSeen>>,
 ): Host => {
   const { cells, identity } = found;
@@ -205,7 +205,7 @@ const hostOf = (
   return {
     id: key,
     name: textOf(identity.name, detected('host.name')),
-    ...{ state, why, wasStopped },
+    ...{ state, why: reason, wasStopped },
     lastSeen: textOf(
       times.length === 0 ? undefined : formatTime(BigInt(Math.max(...times)) * 1_000_000n),
       'no signal came in the time looked at',
@@ -293,8 +293,8 @@ const cpuOf = (cells: CellsByMetric): { utilization: Known; cores: Known } => {
 };
 
 const logicalCpusOf = (cells: CellsByMetric): Known => {
-  const told = totalOf(cells, hostSources.logicalCpus);
-  if (told !== undefined) return known(told);
+  const reportedCpus = totalOf(cells, hostSources.logicalCpus);
+  if (reportedCpus !== undefined) return known(reportedCpus);
   // A series for each processor and mode.
   const counts = hostSources.cpu.flatMap(({ metric }) => (cells.get(metric) ?? []).map(({ series }) => series));
   return counts.length > 0
@@ -308,17 +308,17 @@ const memoryOf = (cells: CellsByMetric): Host['memory'] => {
   const limit = totalOf(cells, hostSources.memoryLimit);
   const available = totalOf(cells, hostSources.memoryAvailable);
   const workingSet = totalOf(cells, hostSources.memoryWorkingSet);
-  const told = totalOf(cells, hostSources.memoryUsed);
-  const used = told ?? (limit !== undefined && available !== undefined ? limit - available : workingSet);
+  const reportedMemory = totalOf(cells, hostSources.memoryUsed);
+  const used = reportedMemory ?? (limit !== undefined && available !== undefined ? limit - available : workingSet);
   const share = totalOf(cells, hostSources.memoryUtilization);
   const total =
     limit ??
-    (told === undefined
+    (reportedMemory === undefined
       ? workingSet !== undefined && available !== undefined
         ? workingSet + available
         : undefined
       : share !== undefined && share > 0
-        ? told / share
+        ? reportedMemory / share
         : sumOfStates(cells));
   const figures = { used: figure(used, reason), total: figure(total, reason) };
   return { ...figures, utilization: ratioOf(figures.used, figures.total) };

@@ -1,6 +1,6 @@
 /** What series are, by id, kept in memory: an id is a hash of metric, resource, labels and kind, so that what it names never changes. */
 
-import { KeptRows } from '../../queries/kept-rows.ts';
+import { RowCache } from '../../queries/row-cache.ts';
 import { seenSinceMs } from '../../queries/series-seen.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quote } from '../../schemas/tables/literal.ts';
@@ -90,7 +90,7 @@ const groupOf = (
 };
 
 /** What is kept of one organization. */
-interface Kept {
+interface TenantSeriesCache {
   readonly series: Map<bigint, KnownSeries>;
   /** By the list of labels, which is the same object whenever the same is asked. */
   readonly groups: WeakMap<readonly string[], SeriesGroups>;
@@ -99,16 +99,16 @@ interface Kept {
 }
 
 /** Series that are kept, of all organizations together and of one. */
-const mostKept = 120_000;
-const mostOfOne = 60_000;
+const maxCacheSize = 120_000;
+const maxPerTenant = 60_000;
 /** Beyond that number, all series of the metrics that were seen lately are read rather than these by their ids. */
-const mostIds = 1000;
+const maxIds = 1000;
 /** The earliest row of a host's series that has points since a time: its clock may be off by as much as rows are apart. */
 export const hostSeenSinceMs = (fromMs: number): number => seenSinceMs(fromMs - seriesRowEveryMs);
 
-const kept = new KeptRows<Kept>(mostKept, ({ size }) => size + 1);
+const seriesCache = new RowCache<TenantSeriesCache>(maxCacheSize, ({ size }) => size + 1);
 const all = 'series';
-const nothing = (): Kept => ({ series: new Map(), groups: new WeakMap(), size: 0 });
+const nothing = (): TenantSeriesCache => ({ series: new Map(), groups: new WeakMap(), size: 0 });
 
 /** What is known of the series that were asked for. */
 export interface KnownGroups {
@@ -127,16 +127,16 @@ export const knownSeries = async (
     fromMs,
   }: { readonly metrics: readonly string[]; readonly labels: readonly string[]; readonly fromMs: number },
 ): Promise<KnownGroups> => {
-  const before = kept.of(columns).get(all) ?? nothing();
+  const before = seriesCache.of(columns).get(all) ?? nothing();
   const missing = new Set(ids.filter((id) => !before.series.has(id)));
   const read = missing.size === 0 ? new Map() : await readSeries(columns, missing, { metrics, fromMs });
   // What is gone meanwhile is among what was there before.
-  const isFull = before.series.size + read.size > mostOfOne;
+  const isFull = before.series.size + read.size > maxPerTenant;
   const now = isFull ? nothing() : before;
   if (isFull) for (const id of ids) copyOf(before.series, now.series, id);
   for (const [id, series] of read) now.series.set(id, series);
   const { size } = now.series;
-  if (size !== before.size && size <= mostOfOne) kept.of(columns).set(all, { ...now, size });
+  if (size !== before.size && size <= maxPerTenant) seriesCache.of(columns).set(all, { ...now, size });
   const groups = now.groups.get(labels) ?? new SeriesGroups(labels);
   now.groups.set(labels, groups);
   return { series: now.series, groups };
@@ -153,7 +153,7 @@ const readSeries = async (
   { metrics, fromMs }: { readonly metrics: readonly string[]; readonly fromMs: number },
 ): Promise<ById> => {
   const which =
-    ids.size > mostIds
+    ids.size > maxIds
       ? "last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')"
       : `series_id IN (${[...ids].join(', ')})`;
   const rows = await columns.query<Row>(
@@ -161,7 +161,7 @@ const readSeries = async (
       any(mapKeys(series.attributes)) AS keys, any(mapValues(series.attributes)) AS values
     FROM series WHERE tenant_id = {tenant:String} AND series.metric IN (${metrics.map(quote).join(', ')}) AND ${which}
     GROUP BY series_id LIMIT 1000000`,
-    ids.size > mostIds ? { seen: String(hostSeenSinceMs(fromMs)) } : {},
+    ids.size > maxIds ? { seen: String(hostSeenSinceMs(fromMs)) } : {},
     { maxResultRows: 1_000_000 },
   );
   const texts = new Map<string, string>();

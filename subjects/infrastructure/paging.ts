@@ -53,7 +53,7 @@ interface Page {
 }
 
 /** Range and place of the page that is asked for; checks the entitlement to metrics and their retention. */
-export const pageAsked = (kind: string, query: ListQuery, reading: Reading): Page => {
+export const parsePage = (kind: string, query: ListQuery, reading: Reading): Page => {
   const { nowMs } = reading;
   if (query.cursor === undefined)
     return { range: rangeOf(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
@@ -71,8 +71,8 @@ export const matching =
   <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
   (item) =>
     (Object.keys(filters) as (keyof Query)[]).every((name) => {
-      const asked = query[name];
-      return asked === undefined || asked === filters[name]?.(item);
+      const requestedValue = query[name];
+      return requestedValue === undefined || requestedValue === filters[name]?.(item);
     });
 
 interface Listing<Item> {
@@ -101,7 +101,7 @@ export const listPage = async <Item, Query extends ListQuery>(
     readonly filters: Filters<Item, Query>;
   },
 ) => {
-  const page = pageAsked(kind, query, reading);
+  const page = parsePage(kind, query, reading);
   const found = await read(reading, page.range, query);
   return pageOf(kind, query, page, { ...found, items: found.items.filter(matching(query, filters)) }, listing);
 };
@@ -117,9 +117,9 @@ export const pageOf = <Item>(
   const { by, direction } = sortOf(query.sort);
   const keyOf = sorts[by];
   if (keyOf === undefined) throw invalid('sort', `must be one of ${Object.keys(sorts).join(', ')}`);
-  const wanted = query.search?.toLowerCase() ?? '';
+  const searchText = query.search?.toLowerCase() ?? '';
   const items = found.items.filter(
-    (item) => wanted === '' || texts(item).some((text) => text?.toLowerCase().includes(wanted)),
+    (item) => searchText === '' || texts(item).some((text) => text?.toLowerCase().includes(searchText)),
   );
   const { shown, last } = sortedPage(
     items,

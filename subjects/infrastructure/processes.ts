@@ -92,7 +92,7 @@ const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
       keys.map((key) => resource[key]).find((value) => value !== undefined),
       detected,
     );
-  const told = (sources: readonly Source[]): Known =>
+  const readFigure = (sources: readonly Source[]): Known =>
     figureOf(cells, sources, missing(cells, sources, `no such metric came in the last 10 minutes: ${by}`));
   return {
     id,
@@ -106,13 +106,13 @@ const processOf = (id: string, host: string, all: readonly Cell[]): Process => {
     owner: attribute('process.owner'),
     host: textOf(host, detected),
     service: textOf(resource['service.name'] ?? given['job'], 'no service.name came with it'),
-    cpuCores: told(processSources.cpu),
-    memory: told(processSources.memory),
-    virtualMemory: told(processSources.virtual),
-    threads: told(processSources.threads),
-    openFiles: told(processSources.files),
-    read: told(processSources.read),
-    write: told(processSources.write),
+    cpuCores: readFigure(processSources.cpu),
+    memory: readFigure(processSources.memory),
+    virtualMemory: readFigure(processSources.virtual),
+    threads: readFigure(processSources.threads),
+    openFiles: readFigure(processSources.files),
+    read: readFigure(processSources.read),
+    write: readFigure(processSources.write),
     lastSeen: formatTime(BigInt(newest.atMs) * 1_000_000n),
   };
 };

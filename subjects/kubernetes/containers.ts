@@ -83,8 +83,8 @@ export const readContainers = async (
   const { cells, isCut } = await readPlaced(reading, range, scope, containerMetrics);
   const pods = podsOf(cells);
   const happened = await readHappened(reading, range, scope, podKeys(cells));
-  const told = toldOf(cells);
-  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, told)) };
+  const reportedMetrics = reportedMetricsOf(cells);
+  return { isCut, items: [...pods.values()].flatMap((pod) => containersOf(pod, happened, reportedMetrics)) };
 };
 
 /** What happened in the whole range, to these series alone where some are given: kills that cgroups counted, most memory used, and events of nodes. */
@@ -113,28 +113,32 @@ export const readHappened = async (
 };
 
 /** Which facts any container of these series is told of: a request that one lacks is then one that is not set. */
-export const toldOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
+export const reportedMetricsOf = (cells: readonly { readonly metric: string }[]): ReadonlySet<string> =>
   new Set(cells.map(({ metric }) => metric));
 
-const unsaid = 'no sender says';
+const notReportedReason = 'no sender says';
 const cluster = 'the k8s_cluster receiver or kube-state-metrics tells it';
-const notTold = (what: string, by: string): string => `no ${what} came in the last 10 minutes: ${by}`;
+const missingReason = (what: string, by: string): string => `no ${what} came in the last 10 minutes: ${by}`;
 
-const useOf = (cells: CellsByMetric, told: ReadonlySet<string>, kind: 'cpu' | 'memory'): z.output<typeof Use> => {
+const useOf = (
+  cells: CellsByMetric,
+  reportedMetrics: ReadonlySet<string>,
+  kind: 'cpu' | 'memory',
+): z.output<typeof Use> => {
   const bound = (name: 'Request' | 'Limit'): Known => {
     const sources = containerSources[`${kind}${name}`];
-    const isTold = sources.some(({ metric }) => told.has(metric));
+    const isReported = sources.some(({ metric }) => reportedMetrics.has(metric));
     return figureOf(
       cells,
       sources,
-      isTold ? `no ${name.toLowerCase()} is set` : notTold(`${kind} ${name.toLowerCase()}`, cluster),
+      isReported ? `no ${name.toLowerCase()} is set` : missingReason(`${kind} ${name.toLowerCase()}`, cluster),
     );
   };
   const sources = containerSources[kind];
   const used = figureOf(
     cells,
     sources,
-    missing(cells, sources, notTold(`${kind} use`, 'the kubeletstats receiver or cAdvisor tells it')),
+    missing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor tells it')),
   );
   const [request, limit] = [bound('Request'), bound('Limit')];
   return { used, request, limit, ofRequest: ratioOf(used, request), ofLimit: ratioOf(used, limit) };
@@ -145,55 +149,60 @@ const throttledOf = (cells: CellsByMetric): Known => {
   const throttled = totalOf(cells, containerSources.throttledPeriods);
   if (periods === undefined || throttled === undefined)
     return unknown(
-      notTold('CPU periods', 'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver tells them'),
+      missingReason(
+        'CPU periods',
+        'cAdvisor (container_cpu_cfs_periods_total) or the docker_stats receiver tells them',
+      ),
     );
   return periods > 0 ? figure(throttled / periods, '') : unknown('it has no CPU limit, or did not run');
 };
 
 /** Containers of a pod. */
-export const containersOf = (pod: PodParts, happened: Happened, told: ReadonlySet<string>): Container[] =>
-  pod.containers.map((parts) => containerOf(pod, parts, happened, told));
+export const containersOf = (pod: PodParts, happened: Happened, reportedMetrics: ReadonlySet<string>): Container[] =>
+  pod.containers.map((parts) => containerOf(pod, parts, happened, reportedMetrics));
 
 const containerOf = (
   { key, place }: PodParts,
   { name, cells }: ContainerParts,
   { kills, peaks, nodeEvents }: Happened,
-  told: ReadonlySet<string>,
+  reportedMetrics: ReadonlySet<string>,
 ): Container => {
   const id = containerKey(key, name);
   const ready = totalOf(cells, containerSources.ready);
-  const restarts = figureOf(cells, containerSources.restarts, notTold('restarts', cluster));
+  const restarts = figureOf(cells, containerSources.restarts, missingReason('restarts', cluster));
   const lastReason =
     attributeOf(cells, 'k8s.container.status.last_terminated_reason') ??
     chosenLabel(cells, containerSources.lastReason, ['reason']);
   const exitCode = totalOf(cells, containerSources.exitCode);
   const currentReason = chosenLabel(cells, containerSources.statusReason, ['k8s.container.status.reason', 'reason']);
-  const memory = useOf(cells, told, 'memory');
+  const memory = useOf(cells, reportedMetrics, 'memory');
   const peak = peaks.get(id);
   const countsKills = kills.has(id);
   const noEnd =
     restarts.value === 0
       ? 'it has not ended yet'
-      : notTold(
+      : missingReason(
           'reason',
           'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics tells it too',
         );
   return {
     ...{ id, name },
     cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
-    namespace: textOf(place.namespace, unsaid),
-    pod: textOf(place.pod, unsaid),
-    podUid: textOf(place.podUid, unsaid),
-    node: textOf(place.node, unsaid),
-    image: textOf(imageOf(cells), unsaid),
+    namespace: textOf(place.namespace, notReportedReason),
+    pod: textOf(place.pod, notReportedReason),
+    podUid: textOf(place.podUid, notReportedReason),
+    node: textOf(place.node, notReportedReason),
+    image: textOf(imageOf(cells), notReportedReason),
     state: textOf(
       chosenLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
         (ready === 1 ? 'running' : undefined),
-      notTold('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
+      missingReason('state', 'the metric k8s.container.status.state of the k8s_cluster receiver is off by default'),
     ),
-    reason: textOf(currentReason, notTold('reason', 'it runs, or nobody tells why it does not')),
+    reason: textOf(currentReason, missingReason('reason', 'it runs, or nobody tells why it does not')),
     ready:
-      ready === undefined ? { value: null, reason: notTold('readiness', cluster) } : { value: ready > 0, reason: null },
+      ready === undefined
+        ? { value: null, reason: missingReason('readiness', cluster) }
+        : { value: ready > 0, reason: null },
     restarts,
     lastTermination: {
       reason: textOf(lastReason, noEnd),
@@ -202,7 +211,7 @@ const containerOf = (
         'only kube-state-metrics tells it (kube_pod_container_status_last_terminated_exitcode)',
       ),
     },
-    cpu: useOf(cells, told, 'cpu'),
+    cpu: useOf(cells, reportedMetrics, 'cpu'),
     throttled: throttledOf(cells),
     memory,
     oom: oomVerdict({

@@ -90,22 +90,23 @@ const filters: Readonly<
   type: [`${typeInBody} = {type:String}`, 'severity_text = {type:String}'],
 };
 /** Values whose words are those of the body, since JSON escapes nothing of them. */
-const standsAsItIs = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
+const isUnescapedText = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
 const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
 
 const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<string, string> } => {
-  const asked = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
+  const conditions = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
     const value = filter[name as keyof typeof filters];
     if (value === undefined) return [];
     const sql = `if(body_type = 'j', ${body}, ${attributes})`;
     // A body without the words of the value is not read as JSON.
-    const hasWords = wordy.has(name) && standsAsItIs(value);
+    const hasWords = wordy.has(name) && isUnescapedText(value);
     return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {
-    sql: [withinRange('logs'), isEvent, ...asked.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
+    sql:
+      [withinRange('logs'), isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
     parameters: {
-      ...Object.fromEntries(asked.map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(conditions.map(({ name, value }) => [name, value])),
       ...projectScopeValues(filter),
     },
   };
@@ -126,7 +127,7 @@ export const readEvents = async (
 
 /** Reasons by which nodes tell that memory ran out: of the node problem detector, and of the kubelet. */
 const memoryReasons = ['OOMKilling', 'SystemOOM'] as const;
-const mostNodeEvents = 2000;
+const maxNodeEvents = 2000;
 const memoryReasonsList = memoryReasons.map(quote).join(', ');
 /** By their words first, of which there are indexes: few bodies are then read as JSON. */
 const isOfMemory = `(${memoryReasons.map((reason) => `${bodyHasAllWords(reason)} OR ${attributeEquals("'k8s.event.reason'", quote(reason))}`).join(' OR ')})
@@ -144,7 +145,7 @@ export const countNodeMemoryEvents = async (
     reading.columns,
     `${sql} AND ${isOfMemory}`,
     { ...parameters, ...rangeValues(range) },
-    { limit: mostNodeEvents, range },
+    { limit: maxNodeEvents, range },
   );
   for (const { object, node } of found.map(eventOf)) {
     const name = object.kind === 'Node' ? object.name : node;

@@ -83,7 +83,7 @@ export const nodesOf = (cells: readonly PlacedCell[]): Node[] => {
 };
 
 const by = 'the k8s_cluster receiver or kube-state-metrics tells it';
-const noMetric = (what: string, teller: string): string => `no ${what} came in the last 10 minutes: ${teller}`;
+const noMetric = (what: string, source: string): string => `no ${what} came in the last 10 minutes: ${source}`;
 
 const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[]): Node => {
   const cells = byMetric(own);
@@ -170,8 +170,9 @@ const conditionsOf = (cells: CellsByMetric): Condition[] => {
 /** The sum of a figure over nodes; unknown where one of them is. */
 export const overNodes = (nodes: readonly Node[], read: (node: Node) => Known): Known => {
   if (nodes.length === 0) return unknown('no node is told of');
-  const lacking = nodes.find((node) => read(node).value === null);
-  if (lacking !== undefined) return unknown(`of node ${lacking.name}: ${read(lacking).reason}`);
+  const nodeWithoutValue = nodes.find((node) => read(node).value === null);
+  if (nodeWithoutValue !== undefined)
+    return unknown(`of node ${nodeWithoutValue.name}: ${read(nodeWithoutValue).reason}`);
   return figure(
     nodes.reduce((sum, node) => sum + (read(node).value ?? 0), 0),
     '',

@@ -69,7 +69,7 @@ const placeOf = ({ metric, resource, labels }: Cell): Place => {
 };
 
 /** Cells of a metric this long before the cluster's newest are of things that are no more. */
-const goneMs = 200_000;
+const staleAfterMs = 200_000;
 
 /** Cells of these metrics at the end of a range, without those of things that are no more. */
 export const readPlaced = async (
@@ -88,7 +88,7 @@ export const readPlaced = async (
   const key = ({ metric, place }: PlacedCell): string => `${metric}\n${place.cluster}`;
   const newest = new Map<string, number>();
   for (const cell of placed) newest.set(key(cell), Math.max(newest.get(key(cell)) ?? 0, cell.atMs));
-  return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - goneMs) };
+  return { isCut, cells: placed.filter((cell) => cell.atMs >= (newest.get(key(cell)) ?? 0) - staleAfterMs) };
 };
 
 /** Cells of a whole range rather than of its end: for what happened in it, to some series or to all. */

@@ -32,8 +32,8 @@ export interface OomSigns {
 const killed = 137;
 const nearLimit = 0.95;
 
-const countersTell = "cAdvisor's container_oom_events_total would tell for sure";
-const reasonTells =
+const counterHint = "cAdvisor's container_oom_events_total would tell for sure";
+const reasonHint =
   'the k8s_cluster receiver tells the reason where its resource attribute k8s.container.status.last_terminated_reason is on (it is off by default); kube-state-metrics tells it too';
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
@@ -43,7 +43,7 @@ type Rule = readonly [holds: (signs: OomSigns) => boolean, verdict: (signs: OomS
 const ambiguous = 'exit code 137 says SIGKILL, which liveness probes and evictions send too';
 const alive = 'the container never ended';
 const noneCounted = 'the kernel counted none in its cgroup in the range';
-const others = `of its other processes ${countersTell}`;
+const others = `of its other processes ${counterHint}`;
 
 /** The first that holds decides. */
 const rules: readonly Rule[] = [
@@ -85,12 +85,12 @@ const rules: readonly Rule[] = [
   ],
   [
     ({ restarts, peakShare }) => restarts === 0 && (peakShare ?? 0) >= nearLimit,
-    ({ peakShare }) => verdict('unknown', alive, near(peakShare ?? 0), countersTell),
+    ({ peakShare }) => verdict('unknown', alive, near(peakShare ?? 0), counterHint),
   ],
   [({ restarts }) => restarts === 0, () => verdict('no', alive, others)],
   [
     ({ restarts }) => restarts !== undefined,
-    (signs) => bySigns(signs, `it restarted, and nothing says why: ${reasonTells}`),
+    (signs) => bySigns(signs, `it restarted, and nothing says why: ${reasonHint}`),
   ],
 ];
 
@@ -98,7 +98,7 @@ export const oomVerdict = (signs: OomSigns): OomVerdict => {
   const rule = rules.find(([holds]) => holds(signs));
   return (
     rule?.[1](signs) ??
-    verdict('unknown', `neither restarts nor the reason of its end are told: ${reasonTells}`, countersTell)
+    verdict('unknown', `neither restarts nor the reason of its end are told: ${reasonHint}`, counterHint)
   );
 };
 
@@ -110,14 +110,14 @@ const verdict = (value: OomVerdict['verdict'], ...reasons: string[]): OomVerdict
 const near = (share: number): string => `it used up to ${percent(share)} of its memory limit`;
 
 /** Where the end says too little: memory near the limit, or a node without memory, make it likely. */
-const bySigns = ({ nodeEvents, peakShare }: OomSigns, because: string): OomVerdict => {
+const bySigns = ({ nodeEvents, peakShare }: OomSigns, reason: string): OomVerdict => {
   const isNear = peakShare !== undefined && peakShare >= nearLimit;
   const isNodeOut = nodeEvents !== undefined && nodeEvents > 0;
   const reasons = [
-    because,
+    reason,
     ...(peakShare === undefined ? ['no memory limit or use is told to compare with'] : [near(peakShare)]),
     ...(isNodeOut ? [`its node told ${nodeEvents} times in the range that memory ran out`] : []),
   ];
-  if (isNear || isNodeOut) return verdict('likely', ...reasons, countersTell);
-  return verdict('unknown', ...reasons, 'memory may have run out between two points', countersTell);
+  if (isNear || isNodeOut) return verdict('likely', ...reasons, counterHint);
+  return verdict('unknown', ...reasons, 'memory may have run out between two points', counterHint);
 };

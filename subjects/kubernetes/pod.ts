@@ -8,7 +8,7 @@ import { rangeValues, withinRange } from '../../queries/records.ts';
 import { fieldIs } from '../../queries/search/query-parts.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
-import { Container, containersOf, readHappened, toldOf } from './containers.ts';
+import { Container, containersOf, readHappened, reportedMetricsOf } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';
 import { type Place, podKeys, podsOf, readPlaced } from './objects.ts';
 import { Pod, podMetrics, podOf } from './pods.ts';
@@ -52,18 +52,18 @@ export const readPod = async (
     eventsOf(reading, range, scope, pod.place.podUid),
     logsOf(reading, range, scope, pod.place.podUid),
   ]);
-  return { ...podOf(pod), containers: containersOf(pod, happened, toldOf(cells)), events, logs };
+  return { ...podOf(pod), containers: containersOf(pod, happened, reportedMetricsOf(cells)), events, logs };
 };
 
 /** Series that may be of a pod, under any resource that it had. */
 const seriesOf = ({ pod, podUid }: Place): NonNullable<CellQuery['series']> => {
-  const asked = [
+  const matchers = [
     ...(pod === '' ? [] : [['pod', ['k8s.pod.name'], ['pod', 'exported_pod', 'pod_name']] as const]),
     ...(podUid === '' ? [] : [['podUid', ['k8s.pod.uid'], ['uid']] as const]),
   ];
   const is = (parameter: string) => (key: string) => `attributes['${key}'] = {${parameter}:String}`;
   return {
-    sql: asked
+    sql: matchers
       .map(([parameter, ofResource, ofSeries]) => {
         const resources = ofResource.map(is(parameter)).join(' OR ');
         const own = ofSeries.map((key) => `series.${is(parameter)(key)}`).join(' OR ');
@@ -75,7 +75,7 @@ const seriesOf = ({ pod, podUid }: Place): NonNullable<CellQuery['series']> => {
 };
 
 const noUid = 'no sender tells the uid of this pod, by which its records are found';
-const lacking = (reading: Reading): string => `the plan ${reading.plan.name} does not include logs`;
+const missingLogsReason = (reading: Reading): string => `the plan ${reading.plan.name} does not include logs`;
 const includesLogs = (reading: Reading): boolean => reading.plan.entitlements.includes('logs');
 const query = (
   range: Range,
@@ -95,14 +95,14 @@ const eventsOf = async (
   scope: ProjectScope,
   uid: string,
 ): Promise<OnePod['events']> => {
-  if (!includesLogs(reading)) return { value: null, reason: lacking(reading) };
+  if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
   if (uid === '') return { value: null, reason: noUid };
   const { items, more } = await readEvents(reading, range, { ...scope, uid }, { limit: firstPage });
   return { items, more: more === undefined ? null : `/api/kubernetes/events?${query(range, scope, { uid })}` };
 };
 
 const logsOf = async (reading: Reading, range: Range, scope: ProjectScope, uid: string): Promise<OnePod['logs']> => {
-  if (!includesLogs(reading)) return { value: null, reason: lacking(reading) };
+  if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
   if (uid === '') return { value: null, reason: noUid };
   const ofPod =
     "logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['k8s.pod.uid'] = {uid:String})";

@@ -51,8 +51,8 @@ export const readPods = async (
 
 /** The phase that any sender tells. */
 export const phaseOf = ({ cells }: PodParts): string | undefined => {
-  const told = chosenLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
-  if (told !== undefined) return told;
+  const reportedPhase = chosenLabel(cells, podSources.phase, ['k8s.pod.status.phase', 'phase']);
+  if (reportedPhase !== undefined) return reportedPhase;
   const number = totalOf(cells, podSources.phaseNumber);
   return number === undefined ? undefined : phases[number];
 };
@@ -72,14 +72,14 @@ const hashed = /^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}$/;
 /** What a pod belongs to: by attributes that the k8sattributes processor sets, else by kube-state-metrics. */
 export const ownerOf = (pod: PodParts): { kind: string; name: string; isDerived: boolean } | undefined => {
   const all = new Map([...pod.cells, ...pod.containers.flatMap(({ cells }) => [...cells])]);
-  const told = ownerAttributes.flatMap(([kind, key]) => {
+  const attributeOwner = ownerAttributes.flatMap(([kind, key]) => {
     const name = attributeOf(all, key);
     return name === undefined ? [] : [{ kind: kind as string, name: String(name) }];
   })[0];
   const owner = (pod.cells.get('kube_pod_owner') ?? [])[0]?.labels;
   const about = (pod.cells.get('kube_pod_info') ?? [])[0]?.labels;
   const found =
-    told ??
+    attributeOwner ??
     pair(owner?.['owner_kind'], owner?.['owner_name']) ??
     pair(about?.['created_by_kind'], about?.['created_by_name']);
   if (found === undefined) return undefined;
@@ -92,8 +92,8 @@ export const ownerOf = (pod: PodParts): { kind: string; name: string; isDerived:
 const pair = (kind: string | undefined, name: string | undefined) =>
   kind === undefined || name === undefined || name === '<none>' ? undefined : { kind, name };
 
-const unsaid = 'no sender says';
-const told = (what: string): string =>
+const notReportedReason = 'no sender says';
+const missingReason = (what: string): string =>
   `no ${what} came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it`;
 
 /** Containers' sum, where the pod itself has no such figure. */
@@ -120,25 +120,28 @@ export const podOf = (pod: PodParts): Pod => {
   const noOwner = 'no sender says: the k8sattributes processor sets it, and kube-state-metrics tells it';
   return {
     id: pod.key,
-    name: textOf(place.pod, unsaid),
-    uid: textOf(place.podUid, unsaid),
+    name: textOf(place.pod, notReportedReason),
+    uid: textOf(place.podUid, notReportedReason),
     cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
-    namespace: textOf(place.namespace, unsaid),
+    namespace: textOf(place.namespace, notReportedReason),
     node: textOf(place.node, 'no sender says, or it is not scheduled yet'),
     owner: {
       kind: textOf(owner?.kind, noOwner),
       name: textOf(owner?.name, noOwner),
       isDerived: owner?.isDerived ?? false,
     },
-    phase: textOf(phaseOf(pod), told('phase')),
+    phase: textOf(phaseOf(pod), missingReason('phase')),
     reason: textOf(chosenLabel(pod.cells, podSources.reason, ['k8s.pod.status.reason', 'reason']), 'none is told'),
     ready: {
-      ready: figure(ready.length === 0 ? undefined : ready.filter((value) => value > 0).length, told('readiness')),
+      ready: figure(
+        ready.length === 0 ? undefined : ready.filter((value) => value > 0).length,
+        missingReason('readiness'),
+      ),
       containers: containers.length,
     },
     restarts: figure(
       restarts.length === 0 ? undefined : restarts.reduce((sum, value) => sum + value, 0),
-      told('restarts'),
+      missingReason('restarts'),
     ),
     lastTerminations: ended,
     ...{ cpu: usedBy(pod, 'cpu'), memory: usedBy(pod, 'memory') },

@@ -84,7 +84,7 @@ const workloadOf = (id: string, own: readonly Named[], pods: readonly Pod[]): Wo
   const kind = own[0]?.kind ?? 'Deployment';
   const cells = byMetric(own.map(({ cell }) => cell));
   const place = own[0]?.cell.place;
-  const told = (name: keyof (typeof workloads)['Deployment']['sources']): Known => {
+  const readFigure = (name: keyof (typeof workloads)['Deployment']['sources']): Known => {
     const sources: readonly Source[] = workloads[kind].sources[name];
     return sources.length === 0
       ? unknown(`a ${kind} has none, or no sender tells it`)
@@ -94,12 +94,17 @@ const workloadOf = (id: string, own: readonly Named[], pods: readonly Pod[]): Wo
           `none of ${sources.map(({ metric }) => metric).join(', ')} came in the last 10 minutes`,
         );
   };
-  const [desired, ready, available, failed] = [told('desired'), told('ready'), told('available'), told('failed')];
+  const [desired, ready, available, failed] = [
+    readFigure('desired'),
+    readFigure('ready'),
+    readFigure('available'),
+    readFigure('failed'),
+  ];
   return {
     ...{ id, kind, name: own[0]?.name ?? '' },
     cluster: textOf(place?.cluster, 'the sender gives no k8s.cluster.name'),
     namespace: textOf(place?.namespace, 'no sender says'),
-    ...{ desired, ready, available, updated: told('updated'), active: told('active'), failed },
+    ...{ desired, ready, available, updated: readFigure('updated'), active: readFigure('active'), failed },
     state: stateOf(kind, { desired, ready, available, failed }),
     pods: pods.length,
     restarts: overPods(pods, ({ restarts }) => restarts),

@@ -42,7 +42,7 @@ export const sketchOf = (values: Iterable<string>): string => {
 };
 
 /** A sketch of the values of both. */
-export const sketchesTogether = (one: string, other: string): string =>
+export const mergeSketches = (one: string, other: string): string =>
   String.fromCharCode(...Array.from(one, (_, at) => Math.max(one.charCodeAt(at), other.charCodeAt(at))));
 
 /** About how many different values a sketch has seen. */

@@ -7,8 +7,8 @@ import { type CountFilter, countsOf } from './pattern-counts.ts';
 import { PatternTotals } from './patterns.ts';
 
 /** Standard errors by which two shares differ, and how many times one is the other, that make a change. */
-const leastErrors = 4;
-const leastRatio = 1.5;
+const minErrors = 4;
+const minRatio = 1.5;
 
 const Side = z.strictObject({
   count: z.int(),
@@ -48,7 +48,7 @@ export const changeOf = (counts: Sides, totals: Sides): ComparedPattern['change'
   const both = (counts.now + counts.before) / (totals.now + totals.before);
   const error = Math.sqrt(both * (1 - both) * (1 / totals.now + 1 / totals.before));
   const ratio = Math.max(now, before) / Math.min(now, before);
-  if (Math.abs(now - before) < leastErrors * error || ratio < leastRatio) return 'same';
+  if (Math.abs(now - before) < minErrors * error || ratio < minRatio) return 'same';
   return now > before ? 'more' : 'fewer';
 };
 

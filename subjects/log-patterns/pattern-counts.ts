@@ -87,9 +87,9 @@ export interface SeriesRow {
 }
 
 /** Steps of whole minutes, so that a range has at most so many, and one more. */
-export const stepOf = (range: Range, most: number): number => {
+export const stepOf = (range: Range, maxSteps: number): number => {
   const { fromMs, toMs } = minutesOf(range);
-  return Math.max(1, Math.ceil((toMs + minuteMs - fromMs) / most / minuteMs)) * minuteMs;
+  return Math.max(1, Math.ceil((toMs + minuteMs - fromMs) / maxSteps / minuteMs)) * minuteMs;
 };
 
 /** Records of some ids by step, each under the time at which it begins. */
@@ -137,10 +137,10 @@ export const hoursOf = async (
   columns: TenantColumns,
   hour: Minutes,
   filter: CountFilter,
-  keptMs: number,
+  retainedSinceMs: number,
 ): Promise<HourCounts> => {
   const days = Array.from({ length: earlierDays + 1 }, (_, day) => day).filter(
-    (day) => day === 0 || hour.fromMs - day * dayMs >= keptMs,
+    (day) => day === 0 || hour.fromMs - day * dayMs >= retainedSinceMs,
   );
   const windows = days.map((day) => within({ fromMs: hour.fromMs - day * dayMs, toMs: hour.toMs - day * dayMs }));
   const day = `intDiv(${(hour.toMs + minuteMs) / 1000} - toUnixTimestamp(minute) - 1, 86400)`;

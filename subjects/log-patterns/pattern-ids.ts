@@ -3,7 +3,7 @@
  * service when they are read (`test/bench/README.md` has what both cost), so that what is shown is always a pattern that survives.
  */
 
-import { KeptRows } from '../../queries/kept-rows.ts';
+import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Form, Forms } from './forms.ts';
 import { OTHER_ID } from './pattern-id.ts';
@@ -38,7 +38,7 @@ interface KnownForms {
   readonly readAtMs: number;
 }
 
-const known = new KeptRows<KnownForms>(10_000);
+const known = new RowCache<KnownForms>(10_000);
 /** Patterns are merged into wider ones seldom, and the former ids stay good: they are aliases. */
 const goodMs = 60_000;
 /** A body that none covers may be of one that has landed meanwhile. */
@@ -79,7 +79,7 @@ export const patternIdsOf = async (
   columns: TenantColumns,
   records: readonly { readonly service: string; readonly body: string }[],
 ): Promise<readonly (string | null)[]> => {
-  const kept = known.of(columns);
+  const cache = known.of(columns);
   const read = records.map(({ service, body }) => ({ service, ...readBody(body) }));
   const idOf = ({ service, structure, hashes }: (typeof read)[number], formsIn: FormsIn): string | null => {
     const own = structure === noStructure ? undefined : formsIn(bucketOf(service, structure))?.match(hashes);
@@ -89,11 +89,11 @@ export const patternIdsOf = async (
   const youngerThan =
     (ageMs: number): FormsIn =>
     (bucket) => {
-      const one = kept.get(bucket);
+      const one = cache.get(bucket);
       return one !== undefined && now - one.readAtMs < ageMs ? one.forms : undefined;
     };
   const isKnown = (bucket: string): boolean =>
-    now - (kept.get(bucket)?.readAtMs ?? Number.NEGATIVE_INFINITY) < goodWithoutMatchMs;
+    now - (cache.get(bucket)?.readAtMs ?? Number.NEGATIVE_INFINITY) < goodWithoutMatchMs;
   const missing = read.filter((record) => {
     const id = idOf(record, youngerThan(goodMs));
     if (id !== null && id !== OTHER_ID) return false;
@@ -111,7 +111,7 @@ export const patternIdsOf = async (
         const bucket = bucketOf(service, each);
         const forms = found.get(bucket);
         fresh.set(bucket, forms);
-        kept.set(bucket, { forms, readAtMs: now });
+        cache.set(bucket, { forms, readAtMs: now });
       }
   }
   const inUse = youngerThan(goodMs);

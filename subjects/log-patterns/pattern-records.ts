@@ -8,12 +8,12 @@ import { OTHER_ID } from './pattern-id.ts';
 import { formsOf } from './pattern-ids.ts';
 
 /** Words that a body is looked for by; the longest are the rarest. */
-const mostWords = 8;
-const mostLetters = 64;
+const maxWords = 8;
+const maxWordLength = 64;
 /** Records that are looked at for one page. Where fewer of them are of the pattern than the page holds, the page is short and there is a next one. */
-const mostRead = 20_000;
-const leastBatch = 100;
-const mostBatch = 2_000;
+const maxRecordsRead = 20_000;
+const minBatchSize = 100;
+const maxBatchSize = 2_000;
 
 const mask = /<(?:\*|[a-z]+)>/g;
 
@@ -25,8 +25,8 @@ const mayHaveTemplate = (template: string): string => {
   const isJson = template.startsWith('{');
   const words = (template.replace(mask, ' ').match(/[0-9A-Za-z\u0080-\u{10ffff}]+/gu) ?? [])
     .flatMap((word) => (isJson ? (word.match(/[A-Za-z]+/g) ?? []) : /[0-9\ufffd]/.test(word) ? [] : [word]))
-    .filter(({ length }) => length <= mostLetters);
-  const rarest = [...new Set(words)].toSorted((one, two) => two.length - one.length).slice(0, mostWords);
+    .filter(({ length }) => length <= maxWordLength);
+  const rarest = [...new Set(words)].toSorted((one, two) => two.length - one.length).slice(0, maxWords);
   if (isJson) return jsonBodyHasAll(rarest);
   return rarest.length === 0 ? 'true' : bodyHasAllWords(rarest.join(' '));
 };
@@ -93,8 +93,8 @@ export const readLogsOfPattern = async (
   const ofPattern = `${condition} AND service IN {patternServices:Array(String)} AND ${words}`;
   const found: FoundLog[] = [];
   let position = after;
-  let batch = Math.min(mostBatch, Math.max(leastBatch, limit + 1));
-  for (let read = 0; read < mostRead; ) {
+  let batch = Math.min(maxBatchSize, Math.max(minBatchSize, limit + 1));
+  for (let read = 0; read < maxRecordsRead; ) {
     const rows = await readLogsOfRange(
       columns,
       ofPattern,
@@ -109,7 +109,7 @@ export const readLogsOfPattern = async (
     if (rows.length < batch) return { found, more: undefined };
     position = rows.at(-1)?.position;
     read += rows.length;
-    batch = Math.min(mostBatch, batch * 2);
+    batch = Math.min(maxBatchSize, batch * 2);
   }
   return { found, more: position };
 };

@@ -3,12 +3,12 @@ import { z } from 'zod';
 
 /** Earlier days that are looked at, and how many of them the services must have sent logs on. */
 export const earlierDays = 7;
-const leastDays = 3;
+const minDays = 3;
 /** Deviations above the median, and how many times the median, that make a spike. */
 const deviations = 5;
 const times = 2;
 /** Median above which an hour without a single record is no chance: exp(-7) is less than a thousandth. */
-const leastForGone = 7;
+const minMedianForGone = 7;
 
 export const Verdict = z.strictObject({
   isNew: z
@@ -62,14 +62,13 @@ export interface Hours {
  */
 export const compareHours = ({ count, earlier }: Hours) => {
   const days = earlier.filter((each) => each !== undefined);
-  if (days.length < leastDays)
-    return { days: days.length, median: null, deviation: null, isGone: null, isSpiking: null };
-  const usual = median(days);
-  const spread = 1.4826 * median(days.map((each) => Math.abs(each - usual)));
-  const deviation = Math.max(spread, Math.sqrt(usual), 1);
+  if (days.length < minDays) return { days: days.length, median: null, deviation: null, isGone: null, isSpiking: null };
+  const medianCount = median(days);
+  const spread = 1.4826 * median(days.map((each) => Math.abs(each - medianCount)));
+  const deviation = Math.max(spread, Math.sqrt(medianCount), 1);
   return {
-    ...{ days: days.length, median: usual, deviation },
-    isGone: count === 0 && usual >= leastForGone,
-    isSpiking: count >= usual + deviations * deviation && count >= times * usual,
+    ...{ days: days.length, median: medianCount, deviation },
+    isGone: count === 0 && medianCount >= minMedianForGone,
+    isSpiking: count >= medianCount + deviations * deviation && count >= times * medianCount,
   };
 };

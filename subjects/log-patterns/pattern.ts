@@ -4,14 +4,14 @@ import { projectScopeCondition, projectScopeValues } from '../../queries/project
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { aboutHowMany, sketchesTogether, sketchOf } from './distinct-values.ts';
+import { aboutHowMany, mergeSketches, sketchOf } from './distinct-values.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from './pattern-records.ts';
 import { describePatterns, LogPattern, type PatternsQuestion, PatternTotals, totalsOf } from './patterns.ts';
 
 const historySteps = 120;
-const mostSamples = 5;
-const mostValues = 10;
+const maxSamples = 5;
+const maxValues = 10;
 
 /** What values a variable took, of the bodies that were looked at in all shards. */
 const PatternParameter = ParameterValues.omit({ top: true, distinct: true }).extend({
@@ -52,21 +52,22 @@ const extreme = (of: (...numbers: number[]) => number, numbers: readonly (number
 
 /** Adds up what shards saw of one variable. */
 const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternParameter => {
-  const least = new Map<string, number>();
-  for (const [value, atLeast] of shards.flatMap(({ top }) => top)) least.set(value, (least.get(value) ?? 0) + atLeast);
+  const minCounts = new Map<string, number>();
+  for (const [value, minCount] of shards.flatMap(({ top }) => top))
+    minCounts.set(value, (minCounts.get(value) ?? 0) + minCount);
   const sketches = shards.flatMap(({ distinct }) => distinct ?? []);
-  const top = [...least].map(([value, atLeast]) => ({ value, atLeast }));
+  const top = [...minCounts].map(([value, minCount]) => ({ value, atLeast: minCount }));
   return {
     name,
     seen: shards.reduce((sum, { seen }) => sum + seen, 0),
     distinct: {
       count:
         sketches.length === 0
-          ? least.size
-          : aboutHowMany([sketchOf(least.keys()), ...sketches].reduce(sketchesTogether)),
+          ? minCounts.size
+          : aboutHowMany([sketchOf(minCounts.keys()), ...sketches].reduce(mergeSketches)),
       isEstimate: sketches.length > 0,
     },
-    top: top.sort((one, two) => two.atLeast - one.atLeast).slice(0, mostValues),
+    top: top.sort((one, two) => two.atLeast - one.atLeast).slice(0, maxValues),
     numbers: shards.reduce((sum, { numbers }) => sum + numbers, 0),
     min: extreme(
       Math.min,
@@ -102,10 +103,10 @@ const parametersOf = async (
 /** What is known of a pattern by one of its ids; `undefined` where there is none. */
 export const readPattern = async (
   columns: TenantColumns,
-  askedFor: string,
+  requestedId: string,
   question: PatternsQuestion,
 ): Promise<OneLogPattern | undefined> => {
-  const surviving = await survivingPattern(columns, askedFor);
+  const surviving = await survivingPattern(columns, requestedId);
   if (surviving === undefined) return undefined;
   const { id } = surviving;
   const { filter, range } = question;
@@ -125,12 +126,12 @@ export const readPattern = async (
         ...{ from: String(range.from), to: String(range.to), ...projectScopeValues(filter) },
         ...(filter.service !== undefined && { service: filter.service }),
       },
-      { limit: mostSamples },
+      { limit: maxSamples },
     ),
   ]);
   if (described === undefined) return undefined;
   const records = samples.found.map(({ record }) => record);
-  return { ...described, askedFor, isAlias: askedFor !== id, parameters, samples: records };
+  return { ...described, askedFor: requestedId, isAlias: requestedId !== id, parameters, samples: records };
 };
 
 /** One without a record in the range. */

@@ -19,7 +19,7 @@ import { OTHER_ID, OTHER_TEMPLATE } from './pattern-id.ts';
 import { compareHours, type Hours, Verdict } from './pattern-verdicts.ts';
 
 const trendSteps = 30;
-const mostServices = 50;
+const maxServices = 50;
 
 const PatternTrend = z.strictObject({
   from: z.string().describe('When the first step begins'),
@@ -55,7 +55,7 @@ export interface PatternsQuestion {
   readonly filter: CountFilter;
   readonly nowMs: number;
   /** Nothing before it may be read; epoch milliseconds. */
-  readonly keptMs: number;
+  readonly retainedFromMs: number;
 }
 
 /** One pattern of a range, before what only a page needs. */
@@ -112,12 +112,12 @@ export class PatternTotals {
 /** Counts the patterns of a range. Those that are gone are there with a count of 0. */
 export const totalsOf = async (
   columns: TenantColumns,
-  { range, filter, nowMs, keptMs }: PatternsQuestion,
+  { range, filter, nowMs, retainedFromMs: retainedSinceMs }: PatternsQuestion,
 ): Promise<PatternTotals> => {
   const [catalogue, counts, hours] = await Promise.all([
     catalogueOf(columns, filter.service === undefined ? undefined : [filter.service]),
     countsOf(columns, range, filter),
-    hoursOf(columns, hourOf(range, nowMs), filter, keptMs),
+    hoursOf(columns, hourOf(range, nowMs), filter, retainedSinceMs),
   ]);
   const totals = new PatternTotals(catalogue, hours.sent);
   for (const { service, id, severity, count, firstMs, lastMs } of counts) {
@@ -134,12 +134,12 @@ export const totalsOf = async (
     for (const [day, count] of counts.entries()) total.hours[day] = (total.hours[day] ?? 0) + count;
     if (total.count === 0) total.lastMs = Math.max(total.lastMs ?? 0, lastMs);
   }
-  for (const total of totals.byId.values()) if (total.count === 0) keepIfGone(totals, total);
+  for (const total of totals.byId.values()) if (total.count === 0) retainIfGone(totals, total);
   return totals;
 };
 
 /** A pattern without records in the range stays when that is worth a word. */
-const keepIfGone = (totals: PatternTotals, total: PatternTotal): void => {
+const retainIfGone = (totals: PatternTotals, total: PatternTotal): void => {
   if (compareHours(hoursFor(totals, total)).isGone === true) total.firstMs = Math.min(total.firstMs, total.lastMs ?? 0);
   else totals.byId.delete(total.id);
 };
@@ -224,7 +224,7 @@ export const describePatterns = async (
 const servicesOf = ({ services }: PatternTotal): string[] =>
   [...services]
     .sort(([one, some], [two, others]) => others - some || (one < two ? -1 : 1))
-    .slice(0, mostServices)
+    .slice(0, maxServices)
     .map(([service]) => service);
 
 const trendOf = ({ from, to }: Range, stepMs: number, steps: ReadonlyMap<number, number> = new Map()): PatternTrend => {

@@ -47,7 +47,7 @@ const missing = new WordSet('null nil none undefined'.split(' '));
 const methods = new WordSet('get post put patch delete head options connect trace'.split(' '));
 
 /** Whether a word stands at a place, as it is. */
-export const standsAt = (codes: Uint16Array, at: number, word: string): boolean => {
+export const isWordAt = (codes: Uint16Array, at: number, word: string): boolean => {
   if (at < 0) return false;
   for (let index = 0; index < word.length; index++) if (codes[at + index] !== word.charCodeAt(index)) return false;
   return true;
@@ -69,23 +69,23 @@ const isInList = (codes: Uint16Array, at: number, code: number): boolean =>
 interface ListForm {
   readonly end: number;
   readonly separator: number;
-  readonly least: number;
+  readonly minItems: number;
 }
 
-const closeOf = (codes: Uint16Array, open: number, to: number, { end, separator, least }: ListForm): number => {
+const closeOf = (codes: Uint16Array, open: number, to: number, { end, separator, minItems }: ListForm): number => {
   let separators = 0;
   for (let index = open + 1; index < to && index < open + 512; index++) {
     const code = codes[index] as number;
-    if (code === end) return separators < least ? 0 : index;
+    if (code === end) return separators < minItems ? 0 : index;
     if (code === separator) separators++;
     else if (!isInList(codes, index, code)) return 0;
   }
   return 0;
 };
 
-const squareList: ListForm = { end: 93, separator: 44, least: 1 };
-const roundList: ListForm = { end: 41, separator: 44, least: 1 };
-const paddedList: ListForm = { end: 41, separator: 32, least: 3 };
+const squareList: ListForm = { end: 93, separator: 44, minItems: 1 };
+const roundList: ListForm = { end: 41, separator: 44, minItems: 1 };
+const paddedList: ListForm = { end: 41, separator: 32, minItems: 3 };
 
 /** The index of the bracket that closes `[a, b, c]`, `(a, b)` or `( a b )`; 0 where it is no list of words. */
 export const listEnd = (codes: Uint16Array, open: number, to: number): number => {
@@ -189,7 +189,7 @@ export const isName = (codes: Uint16Array, from: number, to: number): boolean =>
     if (code >= 97 && code <= 122) capitals = false;
   }
   if (index === from || codes[from] === 46) return false;
-  return !(capitals || standsAt(codes, to - 9, 'Exception') || standsAt(codes, to - 5, 'Error'));
+  return !(capitals || isWordAt(codes, to - 9, 'Exception') || isWordAt(codes, to - 5, 'Error'));
 };
 
 /** Whether a name of a month or day ends here: a digit or another such name follows. */

@@ -18,11 +18,11 @@ import {
   isMissing,
   isName,
   isRequest,
+  isWordAt,
   listEnd,
   objectEnd,
   opens,
   rangeEnd,
-  standsAt,
   stemEnd,
   unitEnd,
   urlEnd,
@@ -107,7 +107,7 @@ const ofWord = (hash: number): number => (hash === VARIABLE || hash === ANY ? 2 
 export interface WireBody {
   readonly body: string;
   /** Shows the bytes of a body that is text, and says what `look` says; false where it is none. */
-  lookAtBody(look: (bytes: Uint8Array, from: number, to: number) => boolean): boolean;
+  inspectBody(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean;
 }
 
 /** The tokens of one body. One instance is used again and again: `read` overwrites it. */
@@ -158,7 +158,7 @@ export class Tokens implements Keyed {
     this.form = 'text';
     this.message = '';
     if (typeof body === 'string') this.#readString(body);
-    else if (!body.lookAtBody(this.#readBytes)) this.#readString(body.body);
+    else if (!body.inspectBody(this.#readBytes)) this.#readString(body.body);
     this.#reset();
     const { start, end } = this.#body;
     this.#end = end;
@@ -275,7 +275,7 @@ export class Tokens implements Keyed {
     while (index < to && this.count < MAX_TOKENS) {
       const kind = classAt(codes, index);
       if (kind === SPACE) index++;
-      else if (kind & LETTER) index = this.#letters(index, to);
+      else if (kind & LETTER) index = this.#readLetters(index, to);
       else if (kind & DIGIT) index = this.#value(index, index, to, HEXADECIMAL);
       else if (kind !== 0) index = this.#word(index, index, to, SEED);
       else index = this.#punctuation(index, to);
@@ -283,7 +283,7 @@ export class Tokens implements Keyed {
   }
 
   /** A run that begins with letters: most words are nothing else. */
-  #letters(from: number, to: number): number {
+  #readLetters(from: number, to: number): number {
     const codes = this.codes;
     let index = from;
     let hash = SEED;
@@ -394,14 +394,14 @@ export class Tokens implements Keyed {
   }
 
   /** A run with punctuation in it, which may begin with letters up to `start`, whose hash is told. */
-  #word(from: number, start: number, to: number, letters: number): number {
+  #word(from: number, start: number, to: number, lettersHash: number): number {
     const codes = this.codes;
     let index = start;
     let seen = 0;
     let counts = 0;
-    let hash = letters;
+    let hash = lettersHash;
     let last = start;
-    let lastHash = letters;
+    let lastHash = lettersHash;
     let kind = 0;
     for (; index < to; index++) {
       const code = codes[index] as number;
@@ -518,7 +518,7 @@ export class Tokens implements Keyed {
     const next = codes[colon + 1];
     if (next === 47 && codes[colon + 2] === 47 && slashesIn(this.#counts) === 0) return this.#url(from, colon, to, URL);
     if (next === 92 && colon - from === 1) return this.#url(from, colon, to, PATH);
-    if (classAt(codes, colon + 1) & DIGIT && (standsAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
+    if (classAt(codes, colon + 1) & DIGIT && (isWordAt(codes, from, 'localhost:') || isHost(codes, from, colon)))
       return this.#variable(from, colon, ADDRESS);
     const after = this.#hex && colon - from <= 4 ? addressEnd(codes, from, colon, to) : 0;
     return after > 0 ? this.#variable(from, after, ADDRESS) : 0;

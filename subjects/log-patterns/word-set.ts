@@ -3,12 +3,12 @@
 /** `a` to `z` and `µ`; 0 is none of them. */
 const LETTERS = 28;
 const MICRO = 27;
-const letters = new Uint8Array(128);
-for (let letter = 1; letter < MICRO; letter++) letters[letter + 64] = letters[letter + 96] = letter;
+const letterCodes = new Uint8Array(128);
+for (let letter = 1; letter < MICRO; letter++) letterCodes[letter + 64] = letterCodes[letter + 96] = letter;
 
 /** The number of a letter. The sign of Kelvin is a capital `k`, as `toLowerCase` has it. */
-const letterOf = (code: number): number => {
-  if (code < 128) return letters[code] as number;
+const letterCodeOf = (code: number): number => {
+  if (code < 128) return letterCodes[code] as number;
   return code === 0xb5 ? MICRO : code === 0x212a ? 11 : 0;
 };
 
@@ -26,7 +26,7 @@ export class WordSet {
     for (const word of words) {
       let node = 0;
       for (let index = 0; index < word.length; index++) {
-        const at = node * LETTERS + letterOf(word.charCodeAt(index));
+        const at = node * LETTERS + letterCodeOf(word.charCodeAt(index));
         node = this.#next[at] ||= free++;
       }
       this.#ends[node] = 1;
@@ -36,7 +36,7 @@ export class WordSet {
   has(codes: Uint16Array, from: number, to: number): boolean {
     let node = 0;
     for (let index = from; index < to; index++) {
-      node = this.#next[node * LETTERS + letterOf(codes[index] as number)] as number;
+      node = this.#next[node * LETTERS + letterCodeOf(codes[index] as number)] as number;
       if (node === 0) return false;
     }
     return this.#ends[node] === 1;
@@ -44,6 +44,6 @@ export class WordSet {
 
   /** Whether some word begins with a character. */
   begins(code: number): boolean {
-    return this.#next[letterOf(code)] !== 0;
+    return this.#next[letterCodeOf(code)] !== 0;
   }
 }

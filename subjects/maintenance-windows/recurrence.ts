@@ -30,10 +30,10 @@ export class RecurrenceError extends Error {
   override readonly name = 'RecurrenceError';
 }
 
-const whole = (part: string, text: string, least: number, most: number): number => {
+const whole = (part: string, text: string, min: number, max: number): number => {
   const value = /^[+-]?\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most && (value !== 0 || least >= 0)) return value;
-  throw new RecurrenceError(`${part}=${text} is not possible: write whole numbers from ${least} to ${most}`);
+  if (value >= min && value <= max && (value !== 0 || min >= 0)) return value;
+  throw new RecurrenceError(`${part}=${text} is not possible: write whole numbers from ${min} to ${max}`);
 };
 
 const weekdayOf = (part: string, text: string): number => {
@@ -173,8 +173,8 @@ const daysOf = (rule: Recurrence, first: number, period: number): number[] => {
 };
 
 /** Lengths of the shortest periods, to find one near a day. */
-const leastDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 28, YEARLY: 365 };
-const mostDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
+const minDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 28, YEARLY: 365 };
+const maxDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, YEARLY: 366 };
 
 /** Where and how long a window is. */
 export interface RecurringWindow {
@@ -222,11 +222,11 @@ export const occurrencesOf = (
   const startMs = wallTimeOf(window.startsAt) ?? 0;
   const periodsIn = (ms: number, days: number): number => ms / dayMs / (days * interval);
   // Offsets of a day and periods that are cut at their begin are within three periods.
-  const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, mostDays[frequency])) - 3;
+  const near = Math.floor(periodsIn(range.fromMs - window.durationMs - startMs, maxDays[frequency])) - 3;
   const periods = {
     // What has a count is counted from its begin.
     from: count === undefined ? Math.max(0, near) : 0,
-    to: Math.ceil(periodsIn(range.toMs - startMs, leastDays[frequency])) + 2,
+    to: Math.ceil(periodsIn(range.toMs - startMs, minDays[frequency])) + 2,
   };
   return [...beginsOf(rule, window, periods)]
     .map((fromMs) => ({ fromMs, toMs: fromMs + window.durationMs }))

@@ -27,13 +27,13 @@ export const timesOf = (
   return once.fromMs < range.toMs && once.toMs > range.fromMs ? [once] : [];
 };
 
-const mostNext = 5;
+const maxUpcoming = 5;
 /** How far ahead times are looked for. */
 const aheadMs = 366 * dayMs;
 
 /** The time of a window that holds now, and the next ones within a year, five at most. */
 export const nextTimesOf = (window: Times, nowMs: number): readonly Occurrence[] =>
-  timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, mostNext);
+  timesOf(window, { fromMs: nowMs, toMs: nowMs + aheadMs }).slice(0, maxUpcoming);
 
 interface Known {
   readonly version: number;
@@ -59,7 +59,7 @@ export class WindowTimes {
   }
 
   /** Forgets those that are there no more. */
-  keepOnly(windows: ReadonlyMap<string, unknown>): void {
+  retainOnly(windows: ReadonlyMap<string, unknown>): void {
     for (const id of this.#known.keys()) if (!windows.has(id)) this.#known.delete(id);
   }
 }

@@ -14,7 +14,7 @@ interface Row {
   readonly zone: string;
 }
 
-const mostResources = 50_000;
+const maxResources = 50_000;
 const owners = ['deployment', 'statefulset', 'daemonset', 'cronjob', 'job', 'replicaset', 'pod'];
 
 /** Addresses that resources name as theirs: `host.ip` of hosts, `k8s.pod.ip` of pods. Of several the one that was seen last has it. */
@@ -24,7 +24,7 @@ export const readAddresses = async ({ columns }: Reading): Promise<Hosts> => {
       coalesce(${owners.map((owner) => `nullIf(attributes['k8s.${owner}.name'], '')`).join(', ')}, '') AS workload,
       attributes['k8s.node.name'] AS node, attributes['cloud.availability_zone'] AS zone
     FROM (SELECT resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM resources WHERE tenant_id = {tenant:String} GROUP BY resource_id)
-    WHERE host_ips != '' OR pod_ip != '' ORDER BY seen DESC LIMIT ${mostResources}`,
+    WHERE host_ips != '' OR pod_ip != '' ORDER BY seen DESC LIMIT ${maxResources}`,
   );
   const hosts = new Map<string, Partial<Record<FlowView, string>>>();
   const add = (address: string, found: Partial<Record<FlowView, string>>): void => {

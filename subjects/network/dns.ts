@@ -5,7 +5,7 @@ import { presentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { type AskedQuery, answerOnly, queryOf } from '../../queries/run.ts';
+import { answerOnly, type QueryRequest, queryOf } from '../../queries/run.ts';
 import { Known, known, unknown } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({
@@ -39,7 +39,7 @@ export interface Dns {
 }
 
 const nameKey = 'dns.question.name';
-const mostNames = 1_000;
+const maxNames = 1_000;
 const lookupMetric = 'dns.lookup.duration';
 const responseMetric = 'coredns_dns_responses_total';
 const metrics = [lookupMetric, responseMetric];
@@ -51,17 +51,17 @@ export const readDns = async (
 ): Promise<Dns> => {
   const { entitlements } = reading.plan;
   const partial: Incompleteness[] = [];
-  const ask = async (asked: AskedQuery): Promise<Answer> => {
-    const result = await answerOnly(queryOf({ ...asked, ...query }), reading, { range });
+  const runQuery = async (request: QueryRequest): Promise<Answer> => {
+    const result = await answerOnly(queryOf({ ...request, ...query }), reading, { range });
     partial.push(...result.partial);
     return result;
   };
   const has = (signal: string): boolean => entitlements.includes(signal);
   const came = has('metrics') ? await presentMetrics(reading, metrics, range) : new Set();
   const [ofSpans, ofMetrics, servers] = await Promise.all([
-    has('traces') ? namesOfSpans(ask) : [],
-    came.has(lookupMetric) ? namesOfMetrics(ask) : [],
-    came.has(responseMetric) ? readServers(ask) : [],
+    has('traces') ? namesOfSpans(runQuery) : [],
+    came.has(lookupMetric) ? namesOfMetrics(runQuery) : [],
+    came.has(responseMetric) ? readServers(runQuery) : [],
   ]);
   const inSpans = new Set(ofSpans.map(({ name }) => name));
   const names = [...ofSpans, ...ofMetrics.filter(({ name }) => !inSpans.has(name))].sort(
@@ -76,13 +76,13 @@ export const readDns = async (
   };
 };
 
-type Ask = (query: AskedQuery) => Promise<Answer>;
+type RunQuery = (query: QueryRequest) => Promise<Answer>;
 
-const namesOfSpans = async (ask: Ask): Promise<DnsName[]> => {
+const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const search = `attribute.${nameKey}:*`;
   const [figures, errors] = await Promise.all([
-    ask({
-      ...{ kind: 'aggregate', signal: 'traces', search, limit: mostNames },
+    runQuery({
+      ...{ kind: 'aggregate', signal: 'traces', search, limit: maxNames },
       groupBy: [`attribute.${nameKey}`],
       measures: [
         { function: 'count', as: 'lookups' },
@@ -91,7 +91,7 @@ const namesOfSpans = async (ask: Ask): Promise<DnsName[]> => {
         { function: 'percentile', field: 'duration', percentile: 95, as: 'p95' },
       ],
     }),
-    ask({
+    runQuery({
       ...{ kind: 'aggregate', signal: 'traces', search: `${search} attribute.error.type:*`, limit: 10_000 },
       groupBy: [`attribute.${nameKey}`, 'attribute.error.type'],
       measures: [{ function: 'count' }],
@@ -123,12 +123,12 @@ const byFirst = ({ rows }: Answer): ReadonlyMap<string, unknown> =>
 const secondNs = 1e9;
 
 /** Lookups by name and error, and quantiles by name, of a histogram in seconds. */
-const namesOfMetrics = async (ask: Ask): Promise<DnsName[]> => {
+const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const base = { kind: 'metric', metric: lookupMetric, across: 'sum' } as const;
   const [counts, p50, p95] = await Promise.all([
-    ask({ ...base, overTime: 'increase', groupBy: [nameKey, 'error.type'], limit: 10_000 }),
-    ask({ ...base, overTime: 'quantile', quantile: 0.5, groupBy: [nameKey], limit: mostNames }),
-    ask({ ...base, overTime: 'quantile', quantile: 0.95, groupBy: [nameKey], limit: mostNames }),
+    runQuery({ ...base, overTime: 'increase', groupBy: [nameKey, 'error.type'], limit: 10_000 }),
+    runQuery({ ...base, overTime: 'quantile', quantile: 0.5, groupBy: [nameKey], limit: maxNames }),
+    runQuery({ ...base, overTime: 'quantile', quantile: 0.95, groupBy: [nameKey], limit: maxNames }),
   ]);
   const names = [...new Set(counts.rows.map(([name]) => String(name)))];
   return names.map((name) => {
@@ -145,19 +145,19 @@ const namesOfMetrics = async (ask: Ask): Promise<DnsName[]> => {
 
 const failed = ['SERVFAIL', 'REFUSED'];
 
-const readServers = async (ask: Ask): Promise<DnsServer[]> => {
-  const duration = (quantile: number): AskedQuery => ({
+const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
+  const duration = (quantile: number): QueryRequest => ({
     ...{ kind: 'metric', metric: 'coredns_dns_request_duration_seconds', across: 'sum' },
     ...{ overTime: 'quantile', quantile, groupBy: ['server'] },
   });
   const [responses, p50, p95] = await Promise.all([
-    ask({
+    runQuery({
       ...{ kind: 'metric', metric: responseMetric, overTime: 'increase', across: 'sum' },
       groupBy: ['server', 'rcode'],
       limit: 10_000,
     }),
-    ask(duration(0.5)),
-    ask(duration(0.95)),
+    runQuery(duration(0.5)),
+    runQuery(duration(0.95)),
   ]);
   return [...new Set(responses.rows.map(([server]) => String(server)))].sort().map((server) => {
     const codes = countsOf(responses, server);

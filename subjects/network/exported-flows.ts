@@ -18,7 +18,7 @@ interface Row {
   readonly all_packets: number;
 }
 
-const mostFlows = 10_000;
+const maxFlows = 10_000;
 
 const number = (keys: readonly string[]): string => `toFloat64OrZero(${firstAttribute(keys)})`;
 const rate = `greatest(1, ${number(['network.flow.sampling_rate', 'flow.sampling_rate'])})`;
@@ -39,7 +39,7 @@ const statement = (
         AND (mapContains(attributes, 'network.flow.type') OR mapContains(attributes, 'flow.type'))${isProject ? ' AND project_id = {project:String}' : ''}
       GROUP BY source, destination, source_port, port, transport, sampler)
     GROUP BY source, destination, source_port, port, transport)
-  GROUP BY source, destination, port, transport ORDER BY all_bytes DESC, source, destination, port, transport LIMIT ${mostFlows + 1}`;
+  GROUP BY source, destination, port, transport ORDER BY all_bytes DESC, source, destination, port, transport LIMIT ${maxFlows + 1}`;
 
 export const readExportedFlows = async (
   reading: Reading,
@@ -54,13 +54,13 @@ export const readExportedFlows = async (
   const hosts: Hosts = view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
-    flows: joined(rows.slice(0, mostFlows), view, hosts, seconds),
+    flows: joined(rows.slice(0, maxFlows), view, hosts, seconds),
     partial:
-      rows.length > mostFlows
+      rows.length > maxFlows
         ? [
             {
               code: 'rows',
-              message: `more than ${mostFlows} pairs of addresses were exported: these are the ones with the most bytes`,
+              message: `more than ${maxFlows} pairs of addresses were exported: these are the ones with the most bytes`,
             },
           ]
         : [],

@@ -28,7 +28,7 @@ const endLabels: Readonly<Record<FlowView, readonly [source: readonly string[], 
 const sideLabel = 'iface.direction';
 const addressLabels = ['transport', 'dst.port'];
 
-const mostFlows = 10_000;
+const maxFlows = 10_000;
 
 const present = async (reading: Reading, range: Range): Promise<(typeof metrics)[number][]> => {
   const found = await presentMetrics(
@@ -47,7 +47,7 @@ interface Sides {
   readonly port: string;
   egress: number;
   ingress: number;
-  unsaid: number;
+  unspecified: number;
 }
 
 export const readMetricFlows = async (
@@ -60,7 +60,7 @@ export const readMetricFlows = async (
     (await present(reading, range)).map(([metric, isPrometheus]) =>
       answerOnly(
         queryOf({
-          ...{ kind: 'metric', metric, projectId, overTime: 'increase', across: 'sum', limit: mostFlows },
+          ...{ kind: 'metric', metric, projectId, overTime: 'increase', across: 'sum', limit: maxFlows },
           groupBy: labels.map((label) => (isPrometheus ? label.replaceAll('.', '_') : label)),
         }),
         reading,
@@ -87,21 +87,21 @@ const addSides = (found: Map<string, Sides>, { rows }: Pick<Result, 'rows'>, vie
     const destination = texts.slice(sourceLabels.length, sourceLabels.length + destinationLabels.length);
     const [side = '', transport = '', port = ''] = texts.slice(sourceLabels.length + destinationLabels.length);
     const key = JSON.stringify([source, destination, transport, port]);
-    const sides = found.get(key) ?? { source, destination, transport, port, egress: 0, ingress: 0, unsaid: 0 };
+    const sides = found.get(key) ?? { source, destination, transport, port, egress: 0, ingress: 0, unspecified: 0 };
     sides[sideOf(side)] += bytes;
     found.set(key, sides);
   }
 };
 
-const sideOf = (label: string): 'egress' | 'ingress' | 'unsaid' =>
-  label === 'egress' || label === 'ingress' ? label : 'unsaid';
+const sideOf = (label: string): 'egress' | 'ingress' | 'unspecified' =>
+  label === 'egress' || label === 'ingress' ? label : 'unspecified';
 
 const doubtful =
   'its observers do not say on which side they looked, so that what both ends reported counts twice: add iface.direction to the attributes of the flow metric';
 
 /** Both sides saw the same bytes: the one that saw more has it. */
 const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
-  const bytes = Math.max(sides.egress, sides.ingress) + sides.unsaid;
+  const bytes = Math.max(sides.egress, sides.ingress) + sides.unspecified;
   return {
     source: endOf(view, nameOf(sides.source)),
     destination: endOf(view, nameOf(sides.destination)),
@@ -111,7 +111,7 @@ const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
     packets: noPackets,
     bytesPerSecond: bytes / seconds,
     seenBy: 'ebpf',
-    countedOnce: sides.unsaid > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
+    countedOnce: sides.unspecified > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
   };
 };
 

@@ -70,12 +70,12 @@ const edgeOf = (flows: readonly Flow[]): Topology['edges'][number] => {
   const sum = (some: readonly Flow[], key: 'bytes' | 'bytesPerSecond') =>
     some.reduce((total, flow) => total + flow[key], 0);
   const [agents, exporters] = [of('ebpf'), of('exporter')];
-  const most = sum(agents, 'bytes') >= sum(exporters, 'bytes') ? agents : exporters;
+  const dominant = sum(agents, 'bytes') >= sum(exporters, 'bytes') ? agents : exporters;
   return {
     source: flows[0]?.source.id ?? '',
     destination: flows[0]?.destination.id ?? '',
-    bytes: sum(most, 'bytes'),
-    bytesPerSecond: sum(most, 'bytesPerSecond'),
-    countedOnce: most.every(({ countedOnce }) => countedOnce.value === true) ? true : null,
+    bytes: sum(dominant, 'bytes'),
+    bytesPerSecond: sum(dominant, 'bytesPerSecond'),
+    countedOnce: dominant.every(({ countedOnce }) => countedOnce.value === true) ? true : null,
   };
 };

@@ -86,10 +86,10 @@ export const answerFields = ({ body }: ChannelAnswer): Readonly<Record<string, u
 
 /** As `byStatus`, but a 2xx counts only where `says` finds that the other side has it. */
 export const byAnswer =
-  (says: (answer: ChannelAnswer) => boolean) =>
+  (isAccepted: (answer: ChannelAnswer) => boolean) =>
   (answer: ChannelAnswer): Verdict => {
     const verdict = byStatus(answer);
-    return verdict.outcome === 'delivered' && !says(answer) ? { outcome: 'failed' } : verdict;
+    return verdict.outcome === 'delivered' && !isAccepted(answer) ? { outcome: 'failed' } : verdict;
   };
 
 export const jsonRequest = (

@@ -26,7 +26,7 @@ export interface Attempted extends Verdict {
   readonly latencyMs: number;
 }
 
-const mostAnswer = 500;
+const maxAnswerLength = 500;
 
 /** Settings whose secrets can be used; `undefined` when one cannot be opened, as it was sealed with another key. */
 export const openSettings = (
@@ -46,14 +46,14 @@ export const openSettings = (
   return opened;
 };
 
-type Told = Omit<Attempted, 'latencyMs'>;
+type AttemptResult = Omit<Attempted, 'latencyMs'>;
 
-const askHttp = async (
+const sendHttp = async (
   type: Extract<ChannelType, { requests: unknown }>,
   { message, settings }: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
   outbound: Outbound,
-): Promise<Told> => {
-  let told: Told = { outcome: 'failed', statusCode: null, answer: 'nothing was sent' };
+): Promise<AttemptResult> => {
+  let attempt: AttemptResult = { outcome: 'failed', statusCode: null, answer: 'nothing was sent' };
   for (const { url, headers, body } of type.requests(message, settings)) {
     let answer: ChannelAnswer;
     try {
@@ -65,24 +65,24 @@ const askHttp = async (
       throw error;
     }
     const verdict = (type.judge ?? byStatus)(answer);
-    told = { ...verdict, statusCode: answer.status, answer: answer.body.slice(0, mostAnswer) };
-    if (told.outcome !== 'delivered') return told;
+    attempt = { ...verdict, statusCode: answer.status, answer: answer.body.slice(0, maxAnswerLength) };
+    if (attempt.outcome !== 'delivered') return attempt;
   }
-  return told;
+  return attempt;
 };
 
 const sendMails = async (
   type: Extract<ChannelType, { mails: unknown }>,
   { message, settings }: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
   mailer: Mailer,
-): Promise<Told> => {
+): Promise<AttemptResult> => {
   const mails = type.mails(message, settings);
   for (const mail of mails) {
     try {
       await mailer.send(mail);
     } catch (error) {
       const outcome = error instanceof PermanentError ? 'failed' : 'retry';
-      return { outcome, statusCode: null, answer: `${mail.to}: ${(error as Error).message}`.slice(0, mostAnswer) };
+      return { outcome, statusCode: null, answer: `${mail.to}: ${(error as Error).message}`.slice(0, maxAnswerLength) };
     }
   }
   if (!mailer.delivers)
@@ -97,10 +97,10 @@ const sendMails = async (
 /** Tells a channel once. Never rejects for what the other side does. */
 export const deliver = async (
   type: ChannelType,
-  told: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
+  delivery: { readonly message: ChannelMessage; readonly settings: Readonly<Record<string, unknown>> },
   { outbound, mailer, clock }: DeliveryPorts,
 ): Promise<Attempted> => {
   const startedMs = clock.now();
-  const result = 'mails' in type ? await sendMails(type, told, mailer) : await askHttp(type, told, outbound);
+  const result = 'mails' in type ? await sendMails(type, delivery, mailer) : await sendHttp(type, delivery, outbound);
   return { ...result, latencyMs: Math.max(0, clock.now() - startedMs) };
 };

@@ -49,7 +49,7 @@ const text = [
   '{{/alerts}}{{#truncatedAlerts}}and {{truncatedAlerts}} more alerts\n{{/truncatedAlerts}}{{link}}',
 ];
 
-export const usualTemplates: MessageTemplates = {
+export const defaultTemplates: MessageTemplates = {
   title:
     '[{{stateText}}] {{severity}}: {{name}}{{#service}} – {{service}}{{/service}}{{#groupText}} ({{groupText}}){{/groupText}}',
   text: text.join('\n'),
@@ -67,16 +67,16 @@ type Labels = Readonly<Record<string, string>>;
 const serviceIn = (labels: Labels): string =>
   labels['service'] ?? labels['service.name'] ?? labels['service_name'] ?? '';
 
-const mostServices = 3;
+const maxServices = 3;
 
 const servicesOf = ({ alerts }: Notification): string => {
   const names = [...new Set(alerts.map(({ labels }) => serviceIn(labels)))].filter((name) => name !== '');
-  return names.length > mostServices ? `${names.length} services` : names.join(', ');
+  return names.length > maxServices ? `${names.length} services` : names.join(', ');
 };
 
-const labelsText = (labels: Labels, toldElsewhere: readonly string[] = ['alertname']): string =>
+const labelsText = (labels: Labels, excludedLabels: readonly string[] = ['alertname']): string =>
   Object.entries(labels)
-    .filter(([name]) => !toldElsewhere.includes(name))
+    .filter(([name]) => !excludedLabels.includes(name))
     .map(([name, value]) => `${name}=${value}`)
     .join(', ');
 
@@ -108,19 +108,19 @@ interface Given {
 
 /** What templates may name of an alert. */
 const alertValues = (
-  { reason: why, atMs }: Notification,
+  { reason, atMs }: Notification,
   alert: NotifiedAlert,
-  told: Payload['alerts'][number] | undefined,
+  payloadAlert: Payload['alerts'][number] | undefined,
   { timeZone, externalUrl }: { readonly timeZone: string; readonly externalUrl: string },
 ) => {
   const { status, value, startsAtMs, endsAtMs, labels, annotations } = alert;
   const isOver = status === 'resolved';
-  const firing = why === 'repeated' ? 'Still firing' : 'Firing';
+  const firing = reason === 'repeated' ? 'Still firing' : 'Firing';
   return {
-    ...told,
+    ...payloadAlert,
     // As text: 0 is a value, and numbers of 0 are taken for nothing.
     value: value === null ? '' : String(value),
-    endsAt: endsAtMs === undefined ? '' : told?.endsAt,
+    endsAt: endsAtMs === undefined ? '' : payloadAlert?.endsAt,
     ...{ statusText: isOver ? 'Resolved' : firing, isOver, reason: alert.reason ?? '' },
     ...{ labelsText: labelsText(labels), measured: measuredOf(alert) },
     ...{ valueText: alert.held?.text ?? '', thresholdText: alert.held?.threshold ?? '' },
@@ -188,8 +188,8 @@ export const messageOf = (
   const facts = factsOf(notification);
   const values = valuesOf(notification, facts, { payload, link: acknowledgeUrl === undefined ? link : '', timeZone });
   const isTest = notification.isTest === true;
-  const title = parseTemplate(templates.title || usualTemplates.title);
-  const body = parseTemplate(templates.text || usualTemplates.text);
+  const title = parseTemplate(templates.title || defaultTemplates.title);
+  const body = parseTemplate(templates.text || defaultTemplates.text);
   const acknowledge = acknowledgeUrl === undefined ? '' : `\n\nAcknowledge: ${acknowledgeUrl}`;
   const render = (quote?: (value: string) => string): Texts => ({
     title: (isTest ? '[TEST] ' : '') + title.render(values, 1000, quote).replaceAll(/\p{Cc}+/gu, ' '),

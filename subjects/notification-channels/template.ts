@@ -12,10 +12,10 @@ type Node =
 
 export interface Template {
   /** The text for these values, cut at `most` characters. `quote` is applied to each value. */
-  render(values: object, most?: number, quote?: (value: string) => string): string;
+  render(values: object, maxLength?: number, quote?: (value: string) => string): string;
 }
 
-const usualMost = 20_000;
+const defaultMaxLength = 20_000;
 const deepest = 8;
 /** What may be a tag holds no brace, so that each character is looked at once. */
 const braced = /\{\{([^{}]*)\}\}/g;
@@ -114,17 +114,17 @@ const textOf = (value: unknown): string => {
 
 /** Writes until there is enough. */
 class Writer {
-  readonly #most: number;
+  readonly #maxLength: number;
   readonly #quote: (value: string) => string;
   #text = '';
 
-  constructor(most: number, quote: (value: string) => string) {
-    this.#most = most;
+  constructor(maxLength: number, quote: (value: string) => string) {
+    this.#maxLength = maxLength;
     this.#quote = quote;
   }
 
   get isFull(): boolean {
-    return this.#text.length > this.#most;
+    return this.#text.length > this.#maxLength;
   }
 
   get text(): string {
@@ -152,19 +152,19 @@ class Writer {
 }
 
 /** At most so many characters, and a sign where some were left out. Never cuts a character in two. */
-export const cut = (text: string, most: number): string => {
-  if (text.length <= most) return text;
-  return `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+export const cut = (text: string, maxLength: number): string => {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 };
 
 /** Reads a template. Throws `TemplateError`. */
 export const parseTemplate = (text: string): Template => {
   const nodes = parse(text);
   return {
-    render(values, most = usualMost, quote = (value) => value) {
-      const writer = new Writer(most, quote);
+    render(values, maxLength = defaultMaxLength, quote = (value) => value) {
+      const writer = new Writer(maxLength, quote);
       writer.write(nodes, [values]);
-      return cut(writer.text, most);
+      return cut(writer.text, maxLength);
     },
   };
 };

@@ -13,7 +13,7 @@ export interface MembershipNow {
 }
 
 /** What a record says of a person: from then on they are away, or there again. */
-const saysOf = ({ action, details }: MemberRecord): Absence['reason'] | 'present' | undefined => {
+const presenceOf = ({ action, details }: MemberRecord): Absence['reason'] | 'present' | undefined => {
   if (action === 'user.remove') return 'left';
   if (action === 'user.join') return 'present';
   const change = details?.changes.find(({ path }) => path === 'disabled');
@@ -22,7 +22,7 @@ const saysOf = ({ action, details }: MemberRecord): Absence['reason'] | 'present
 };
 
 /** How it stands: what records lack, the membership tells. */
-const standing = (
+const currentAbsence = (
   open: Absence | undefined,
   membership: MembershipNow | undefined,
   nowMs: number,
@@ -43,12 +43,12 @@ export const absencesOf = (
   const absences: Absence[] = [];
   let open: Absence | undefined;
   for (const record of records) {
-    const says = saysOf(record);
+    const presence = presenceOf(record);
     const atMs = Date.parse(record.at);
-    if (says === undefined || says === open?.reason) continue;
+    if (presence === undefined || presence === open?.reason) continue;
     if (open !== undefined) absences.push({ ...open, toMs: atMs });
-    open = says === 'present' ? undefined : { reason: says, fromMs: atMs };
+    open = presence === 'present' ? undefined : { reason: presence, fromMs: atMs };
   }
-  const last = standing(open, membership, nowMs);
+  const last = currentAbsence(open, membership, nowMs);
   return last === undefined ? absences : [...absences, last];
 };

@@ -140,14 +140,14 @@ export const previewOf = async <Known extends People>(
   openedMs: number,
   peopleAt: (atMs: number) => Known | Promise<Known>,
 ): Promise<readonly Previewed<Known>[]> => {
-  const told: Previewed<Known>[] = [];
+  const previewSteps: Previewed<Known>[] = [];
   let state = opened(policy, openedMs);
   while (state.dueMs !== null) {
     const atMs = state.dueMs;
     const people = await peopleAt(atMs);
     const { pages, notes, state: next } = escalate(policy, state, { incidentId: '', people, nowMs: atMs });
-    told.push({ atMs, people, pages, notes });
+    previewSteps.push({ atMs, people, pages, notes });
     state = next;
   }
-  return told;
+  return previewSteps;
 };

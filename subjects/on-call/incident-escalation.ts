@@ -22,7 +22,7 @@ const dueOf = ({ status, dueMs, acknowledgedMs }: Escalation, policy: Escalation
 };
 
 /** What came of a look. */
-export interface Looked extends Escalated {
+export interface EscalationCheck extends Escalated {
   readonly key: string;
   /** When to look again; null for never. */
   readonly escalatesAt: string | null;
@@ -31,11 +31,11 @@ export interface Looked extends Escalated {
 }
 
 /** Looks at the escalation of an incident. The incident says whether somebody sees to it, and since when. */
-export const lookAt = (
+export const checkEscalation = (
   incident: Incident & Stored,
   known: { readonly key: string; readonly state: Escalation } | undefined,
   { policy, people, nowMs }: { readonly policy: EscalationPolicy; readonly people: People; readonly nowMs: number },
-): Looked => {
+): EscalationCheck => {
   const key = keyOf(incident);
   const { status, acknowledgedAt, escalationPolicyId } = incident;
   const before = known?.key === key ? known.state : opened(policy, Date.parse(sinceOf(incident)));

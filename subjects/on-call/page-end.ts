@@ -4,18 +4,18 @@ import type { Stored } from '../../schemas/ports/documents.ts';
 import type { Escalation, PageOpening } from '../../schemas/resources/escalation.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
 import type { PendingDelivery } from '../../schemas/resources/notification-delivery.ts';
-import type { Looked } from './incident-escalation.ts';
+import type { EscalationCheck } from './incident-escalation.ts';
 import { labelsOf, openingLane, type Paging, pageGroupOf } from './page.ts';
 
 /** What is told of an incident: that somebody sees to it, or that it is over, or to be opened anew. */
-type Told = 'acknowledged' | 'resolved';
+type PageEndKind = 'acknowledged' | 'resolved';
 
 /** What is to be told where pages opened something, by what a look found; undefined for nothing. */
-export const toldBy = (
+export const decidePageEnd = (
   { status }: Pick<Incident, 'status'>,
   known: { readonly key: string; readonly state: Escalation } | undefined,
-  { key, isTimedOut }: Pick<Looked, 'key' | 'isTimedOut'>,
-): Told | undefined => {
+  { key, isTimedOut }: Pick<EscalationCheck, 'key' | 'isTimedOut'>,
+): PageEndKind | undefined => {
   // What stays open there would take the next page for the same.
   if (isTimedOut || (status === 'open' && known !== undefined && known.key !== key)) return 'resolved';
   if (status === 'open') return undefined;
@@ -26,15 +26,15 @@ export const toldBy = (
 export const endOf = (
   incident: Incident & Stored,
   { channelId, userId }: PageOpening,
-  told: Told,
+  endKind: PageEndKind,
   { tenantId, policyName, nowMs }: Paging,
 ): PendingDelivery & { readonly id: string } => {
   const { id: incidentId, title, openedAt, reopenedAt, acknowledgedAt } = incident;
-  const id = `page-end-${hashOf(incidentId, channelId, told, [reopenedAt, acknowledgedAt])}`;
+  const id = `page-end-${hashOf(incidentId, channelId, endKind, [reopenedAt, acknowledgedAt])}`;
   const queuedAt = new Date(nowMs - 1).toISOString();
   const labels = labelsOf(incident);
   const startsAtMs = Date.parse(reopenedAt ?? openedAt);
-  const isOver = told === 'resolved';
+  const isOver = endKind === 'resolved';
   const count = Math.max(1, incident.alertIds.length);
   return {
     ...{
@@ -48,7 +48,7 @@ export const endOf = (
     },
     notification: {
       ...{ tenantId, id, channelId, receiver: policyName, groupKey: pageGroupOf(incidentId), groupLabels: {} },
-      ...{ commonLabels: labels, commonAnnotations: {}, status: isOver ? 'resolved' : 'firing', reason: told },
+      ...{ commonLabels: labels, commonAnnotations: {}, status: isOver ? 'resolved' : 'firing', reason: endKind },
       ...{ firing: isOver ? 0 : count, resolved: isOver ? count : 0, truncatedAlerts: 0, atMs: nowMs },
       alerts: [
         {

@@ -12,7 +12,7 @@ import type { PageContact } from './people.ts';
 /** What deliveries of pages of an incident are grouped by. */
 export const pageGroupOf = (incidentId: string): string => `incident/${incidentId}`;
 
-const longestSummary = 1000;
+const maxSummaryLength = 1000;
 
 /** What ids of deliveries say for a contact that is mail to the account. */
 const accountMail = 'account-mail';
@@ -56,7 +56,7 @@ const notificationOf = (
       {
         ...{ alertId: incident.id, ruleId: '', status: 'firing', labels, startsAtMs: sinceMs, value: null },
         // Where a message has room for little, the link behind it counts more.
-        annotations: summary === '' ? {} : { summary: cut(summary, longestSummary) },
+        annotations: summary === '' ? {} : { summary: cut(summary, maxSummaryLength) },
         reason: `${by}, escalation policy ${policyName}`,
       },
     ],

@@ -1,5 +1,5 @@
 /** Pages as people had them: each once, however many contacts told of it; and how many each person had, of these at night. */
-import type { EscalationDeed } from '../../schemas/resources/escalation.ts';
+import type { EscalationAction } from '../../schemas/resources/escalation.ts';
 import { isNightAt } from './hours.ts';
 
 /** A page of one person, or of a channel. */
@@ -19,9 +19,12 @@ export interface Paged {
 }
 
 /** Pages, in the order of what escalation did. Nights are those of the time zone. */
-export const pagedBy = (deeds: readonly (EscalationDeed & { readonly id: string })[], timeZone: string): Paged[] => {
+export const pagedBy = (
+  actions: readonly (EscalationAction & { readonly id: string })[],
+  timeZone: string,
+): Paged[] => {
   const pages = new Map<string, Paged>();
-  for (const { id, incidentId, at, kind, round, step, to } of deeds) {
+  for (const { id, incidentId, at, kind, round, step, to } of actions) {
     if (kind !== 'page' || to === null) continue;
     const key = JSON.stringify([incidentId, at, round, step, to.kind, to.id]);
     const contacts = [...(pages.get(key)?.contacts ?? []), ...(to.contact === undefined ? [] : [to.contact])];

@@ -58,7 +58,7 @@ export const readMember = async (documents: Reading, tenantId: string, userId: s
 };
 
 /** More than one person may have. */
-const mostContacts = 100;
+const maxContacts = 100;
 
 /**
  * By what a person is paged: the contacts that their preferences list, in order; all of theirs where none is listed that
@@ -71,7 +71,7 @@ export const readContacts = async (
 ): Promise<readonly PageContact[]> => {
   const own = documents.of(tenantId);
   const filter = { ownerId: userId, enabled: true };
-  const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: mostContacts });
+  const { items } = await own.collection(contacts).list({ filter, sort: { createdAt: 1 }, limit: maxContacts });
   const all = items.map((each) => ({ id: each.id, name: each.name, opens: opensAt(each) }));
   const byId = new Map(all.map((each) => [each.id, each]));
   const listed = ((await own.collection(preferences).find(userId))?.contacts ?? []).flatMap(

@@ -51,7 +51,7 @@ const versionsAt = async (own: Own, atMs: number): Promise<StoredOnCallVersion[]
 };
 
 /** Records of a member that are looked at, the newest of them. */
-const mostRecords = 500;
+const maxRecords = 500;
 
 const readAbsencesOf = async (
   own: Own,
@@ -62,7 +62,7 @@ const readAbsencesOf = async (
   // What is over is of no matter to what comes.
   if (sinceMs >= nowMs && membership !== undefined && membership.disabled !== true) return [];
   const filter = { 'resource.id': userId, 'resource.type': 'user' };
-  const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: mostRecords });
+  const { items } = await own.collection(auditRecords).list({ filter, sort: { sequence: -1 }, limit: maxRecords });
   return absencesOf(items.toReversed(), membership, nowMs);
 };
 

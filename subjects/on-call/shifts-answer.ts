@@ -18,7 +18,7 @@ export interface ShiftsAnswer {
 }
 
 /** The longest range that is answered. */
-export const longestRangeMs = 400 * 86_400_000;
+export const maxRangeMs = 400 * 86_400_000;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -29,12 +29,12 @@ export const shiftsAnswer = (
   range: { readonly fromMs: number; readonly toMs: number },
 ): ShiftsAnswer => {
   const pieces = piecesOf(versions, absences, range);
-  const told = pieces.map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), value }));
+  const isoPieces = pieces.map(({ fromMs, toMs, value }) => ({ from: iso(fromMs), to: iso(toMs), value }));
   return {
-    items: told.flatMap(({ from, to, value: { userIds, layer = null, overrideId = null, reason } }) =>
+    items: isoPieces.flatMap(({ from, to, value: { userIds, layer = null, overrideId = null, reason } }) =>
       reason === undefined ? [{ from, to, userIds, layer, overrideId }] : [],
     ),
-    gaps: told.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
+    gaps: isoPieces.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
     people: hoursByPerson(pieces, versions.at(-1)?.timeZone ?? 'UTC'),
   };
 };

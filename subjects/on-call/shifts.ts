@@ -3,7 +3,7 @@ import { wallClockOf } from '../../runtime/wall-clock.ts';
 import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
 import { cut, type Piece, readerOf } from './pieces.ts';
 import { holdingOf } from './restrictions.ts';
-import { turnsOf } from './turns.ts';
+import { rotationPeriodsOf } from './rotation.ts';
 
 /** Why nobody is on call. Where layers have different reasons, the first of this list is told. */
 export const gapReasons = ['unreachable', 'left', 'restricted', 'no-one'] as const;
@@ -91,21 +91,21 @@ const rotating = (
   absences: Absences,
   { fromMs, toMs }: Range,
 ): { readonly edges: readonly number[]; readonly read: Reader } => {
-  const turns = turnsOf(layer, wallClockOf(timeZone), fromMs, toMs);
-  const turnAt = readerOf(turns);
+  const rotationPeriods = rotationPeriodsOf(layer, wallClockOf(timeZone), fromMs, toMs);
+  const rotationIndexAt = readerOf(rotationPeriods);
   const restrictions = layer.restrictions.map((each) => ({ ...each, location: each.location ?? timeZone }));
   const held = restrictions.length === 0 ? [] : holdingOf(restrictions, fromMs, toMs);
   const holds = readerOf(held);
   const { name, participants } = layer;
   const read: Reader = (atMs) => {
-    const turn = turnAt(atMs);
+    const rotationIndex = rotationIndexAt(atMs);
     const isHeld = restrictions.length === 0 || holds(atMs) === true;
-    if (turn === undefined) return gap('no-one');
-    const userIds = participants[turn % participants.length] ?? [];
+    if (rotationIndex === undefined) return gap('no-one');
+    const userIds = participants[rotationIndex % participants.length] ?? [];
     if (isHeld || userIds.length === 0) return presentAt(userIds, absences, atMs, { layer: name });
     return gap('restricted');
   };
-  return { edges: [...edgesOf(turns), ...edgesOf(held)], read };
+  return { edges: [...edgesOf(rotationPeriods), ...edgesOf(held)], read };
 };
 
 /** What one version of a schedule says over a range. */

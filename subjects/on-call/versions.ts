@@ -6,7 +6,7 @@ import { type OnCallSchedule, onCallVersions } from '../../schemas/resources/on-
 const later = (one: string, other: string): string => (one > other ? one : other);
 
 /** Keeps what a write made of a schedule. `after` is absent for one that was deleted. */
-export const keepOnCallVersion = async (
+export const saveOnCallVersion = async (
   documents: Pick<TenantDocuments, 'collection'>,
   { before, after }: { readonly before?: OnCallSchedule & Stored; readonly after?: OnCallSchedule & Stored },
 ): Promise<void> => {

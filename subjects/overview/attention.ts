@@ -1,20 +1,20 @@
 /** What of a range needs attention, the same of each kind that a person would look for first. Each item names the query that shows it. */
 import { z } from 'zod';
-import { anomalyText } from '../../queries/anomalies/said.ts';
-import { whyUnreadable } from '../../queries/range.ts';
+import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
+import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
-import { platformRuleId, type StandingPlatformAlert } from '../alerts/platform-alerts.ts';
+import { type ActivePlatformAlert, platformRuleId } from '../alerts/platform-alerts.ts';
+import { seriesText } from '../anomalies/anomaly-event.ts';
 import { readOpenAnomalies } from '../anomalies/stored.ts';
-import { seriesText } from '../anomalies/told.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
-import { readSlowerServices, readWorseDeployments } from '../services/became-worse.ts';
-import { chosenActivity } from '../services/chosen.ts';
+import { chosenActivity } from '../services/chosen-activity.ts';
+import { readSlowerServices, readWorseDeployments } from '../services/regressions.ts';
 import type { OverviewQuestion } from './counters.ts';
 import { grew } from './growth.ts';
 import { burningObjectives, type FindManagedRules, failingChecks, type ManagedAlert } from './managed-alerts.ts';
@@ -59,7 +59,7 @@ export type Attention = z.output<typeof Attention>;
 export interface AttentionQuestion extends OverviewQuestion {
   readonly previous: OverviewQuestion['minutes'];
   readonly decisions: Decisions;
-  readonly platformAlerts: readonly StandingPlatformAlert[];
+  readonly platformAlerts: readonly ActivePlatformAlert[];
   /** Those that go on. */
   readonly incidents: readonly Incident[];
   readonly managedRules: FindManagedRules;
@@ -67,9 +67,9 @@ export interface AttentionQuestion extends OverviewQuestion {
   readonly detectors: readonly Detector[];
 }
 
-const mostOfKind = 5;
-const mostGroups = 200;
-const mostDeployments = 10;
+const maxPerKind = 5;
+const maxGroups = 200;
+const maxDeployments = 10;
 const nearlyFull = 0.9;
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 
@@ -119,7 +119,7 @@ const slowServices = async (reading: Reading, question: AttentionQuestion): Prom
 const worseDeployments = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const { projectId, scope } = question;
-  return (await readWorseDeployments(reading, { range, projectId, scope }, mostDeployments)).map(
+  return (await readWorseDeployments(reading, { range, projectId, scope }, maxDeployments)).map(
     ({ deployment: { service, version, time }, judged }): Item => ({
       ...{ kind: 'deployment', name: `${service} ${version}`, unit: '1' },
       value: typeof judged.confidence === 'number' ? judged.confidence : null,
@@ -138,7 +138,7 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
   const { items } = await readErrorGroups(
     reading,
     {
-      ...{ range, landedBy: reading.nowMs, sort: '-firstSeen', limit: mostGroups },
+      ...{ range, landedBy: reading.nowMs, sort: '-firstSeen', limit: maxGroups },
       filter: { projectId: question.projectId, scope: question.scope, status: 'unresolved' },
     },
     question.decisions,
@@ -185,14 +185,14 @@ const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise
 };
 
 const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: AttentionQuestion): Promise<Item[]> => {
-  const asked = {
+  const totalsQuery = {
     range: { from: question.minutes.from, to: question.minutes.to - 1n },
     filter: { projectId: question.projectId, scope: question.scope },
-    ...{ nowMs, keptMs: nowMs - plan.retentionDays.logs * 86_400_000 },
+    ...{ nowMs, retainedFromMs: nowMs - plan.retentionDays.logs * 86_400_000 },
   };
-  const totals = await totalsOf(columns, asked);
+  const totals = await totalsOf(columns, totalsQuery);
   return [...totals.byId.values()].flatMap((total): Item[] => {
-    const { isSpiking, hour } = verdictOf(totals, total, asked);
+    const { isSpiking, hour } = verdictOf(totals, total, totalsQuery);
     if (isSpiking !== true) return [];
     return [
       {
@@ -226,10 +226,10 @@ const burningSlos = async (
 
 const checksThatFail = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   const { projectId, scope, managedRules } = question;
-  const isAsked = (alert: ManagedAlert): boolean =>
+  const isInScope = (alert: ManagedAlert): boolean =>
     projectId === undefined || scope === 'account' || alert.projectId === projectId;
   return (await failingChecks(reading, managedRules))
-    .filter(([, alert]) => isAsked(alert))
+    .filter(([, alert]) => isInScope(alert))
     .map(
       ([id, { rule, value, reason }]): Item => ({
         ...{ kind: 'check-failing', name: rule.labels['check'] ?? id, value, unit: '', why: reason },
@@ -241,7 +241,7 @@ const checksThatFail = async (reading: Reading, question: AttentionQuestion): Pr
 /** Those that last now, where the plan has them. */
 const openAnomalies = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> => {
   if (!reading.plan.entitlements.includes('ai')) return [];
-  return (await readOpenAnomalies(reading, question, mostOfKind)).map(
+  return (await readOpenAnomalies(reading, question, maxPerKind)).map(
     (anomaly): Item => ({
       ...{ kind: 'anomaly', name: `${anomaly.detectorName}: ${seriesText(anomaly)}`.slice(0, 200) },
       ...{ value: anomaly.score, unit: '1', why: anomalyText(anomaly) },
@@ -254,14 +254,21 @@ const openAnomalies = async (reading: Reading, question: AttentionQuestion): Pro
 export interface Detector {
   readonly id: string;
   readonly name: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
-const ofDetector = ({ id, name, why }: Detector): Item => ({
-  ...{ kind: 'detector', name, why, value: null, unit: '', detail: `/api/ai/detectors/${encodeURIComponent(id)}` },
+const ofDetector = ({ id, name, reason }: Detector): Item => ({
+  ...{
+    kind: 'detector',
+    name,
+    why: reason,
+    value: null,
+    unit: '',
+    detail: `/api/ai/detectors/${encodeURIComponent(id)}`,
+  },
 });
 
-const ofPlatform = ({ ruleName, reason }: StandingPlatformAlert): Item => ({
+const ofPlatform = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
   ...{ kind: 'platform', name: ruleName, why: reason, value: null, unit: '' },
   detail: `/api/alerts?ruleId=${platformRuleId}`,
 });
@@ -280,10 +287,10 @@ const ofIncident = ({ id, title, severity, status, openedAt }: Incident): Item =
 const incidentsFirst = (incidents: readonly Incident[]): Item[] =>
   incidents
     .toSorted((one, other) => (urgency(one) < urgency(other) ? -1 : 1))
-    .slice(0, mostOfKind)
+    .slice(0, maxPerKind)
     .map(ofIncident);
 
-const looks: Readonly<
+const checks: Readonly<
   Record<
     Searched,
     readonly ['logs' | 'metrics' | 'traces', (reading: Reading, question: AttentionQuestion) => Promise<Item[]>]
@@ -307,20 +314,22 @@ export const readAttention = async (reading: Reading, question: AttentionQuestio
   const range = { from: question.minutes.from, to: question.minutes.to - 1n };
   const found = await Promise.all(
     searched.map(async (kind): Promise<Item[] | string> => {
-      const [signal, look] = looks[kind];
-      return whyUnreadable(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await look(reading, question));
+      const [signal, check] = checks[kind];
+      return (
+        findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await check(reading, question))
+      );
     }),
   );
   const worst = found.flatMap((items) =>
     typeof items === 'string'
       ? []
-      : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, mostOfKind),
+      : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, maxPerKind),
   );
   return {
     items: [
-      ...question.platformAlerts.slice(0, mostOfKind).map(ofPlatform),
+      ...question.platformAlerts.slice(0, maxPerKind).map(ofPlatform),
       ...incidentsFirst(question.incidents),
-      ...question.detectors.slice(0, mostOfKind).map(ofDetector),
+      ...question.detectors.slice(0, maxPerKind).map(ofDetector),
       ...worst,
     ],
     unknown: found.flatMap((reason, at) =>

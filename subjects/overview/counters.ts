@@ -1,13 +1,13 @@
 /** Counters over all signals for a range. Each equals what the query of its own gives, named in `detail`. */
 import { z } from 'zod';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
-import { type Range, whyUnreadable } from '../../queries/range.ts';
+import { findRangeProblem, type Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import { totalsOf, verdictOf } from '../log-patterns/patterns.ts';
-import { chosenActivity } from '../services/chosen.ts';
+import { chosenActivity } from '../services/chosen-activity.ts';
 import { readDeployments } from '../services/deployments.ts';
 import { type CountedRow, countedColumns, countedOf, quantileIn } from '../services/figures.ts';
 import { emptyVolume, readVolumes, totalOf } from '../usage/ledger.ts';
@@ -55,10 +55,12 @@ type Figures = Record<Name, Value>;
 /** Asks each part for its counters; a part that cannot be read gives the reason in place of each. */
 const counted = async <Part extends Name>(
   names: readonly Part[],
-  why: string | undefined,
+  reason: string | undefined,
   count: () => Promise<Record<Part, Value>>,
 ): Promise<Record<Part, Value>> =>
-  why === undefined ? count() : (Object.fromEntries(names.map((name) => [name, unknown(why)])) as Record<Part, Value>);
+  reason === undefined
+    ? count()
+    : (Object.fromEntries(names.map((name) => [name, unknown(reason)])) as Record<Part, Value>);
 
 export interface OverviewQuestion extends ProjectScope {
   /** Whole minutes; `to` does not belong to them. */
@@ -72,8 +74,13 @@ const figuresOf = async (
   const { columns, nowMs } = reading;
   const { minutes } = question;
   const range = { from: minutes.from, to: minutes.to - 1n };
-  const why = (signal: 'logs' | 'metrics' | 'traces') => whyUnreadable(range, { caller: reading, signal, nowMs });
-  const [noLogs, noTraces, noMetrics] = [why('logs'), why('traces'), why('metrics')];
+  const unreadableReason = (signal: 'logs' | 'metrics' | 'traces') =>
+    findRangeProblem(range, { caller: reading, signal, nowMs });
+  const [noLogs, noTraces, noMetrics] = [
+    unreadableReason('logs'),
+    unreadableReason('traces'),
+    unreadableReason('metrics'),
+  ];
   const activity = await activityOf(reading, question);
   const requests = countedOf(activity);
   const [logs, patterns, traces, series, deployments, others] = await Promise.all([
@@ -127,8 +134,8 @@ const newPatterns = async (
   { minutes, ...scope }: OverviewQuestion,
 ): Promise<number> => {
   const range = { from: minutes.from, to: minutes.to - 1n };
-  const keptMs = nowMs - plan.retentionDays.logs * 24 * 3_600_000;
-  const question = { range, filter: scope, nowMs, keptMs };
+  const retainedSinceMs = nowMs - plan.retentionDays.logs * 24 * 3_600_000;
+  const question = { range, filter: scope, nowMs, retainedFromMs: retainedSinceMs };
   const totals = await totalsOf(columns, question);
   return [...totals.byId.values()].filter((total) => verdictOf(totals, total, question).isNew === true).length;
 };

@@ -2,7 +2,7 @@
 import type { Reading } from '../../queries/reading.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import type { StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
-import { readAlerts, type StandingAlert } from '../alerts/history.ts';
+import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
 
 /** A rule that an objective or a check has made. Its alerts land with the labels of their groups: those of the rule are here. */
 export type ManagedRule = Pick<StoredAlertRule, 'managedBy'> &
@@ -11,7 +11,7 @@ export type ManagedRule = Pick<StoredAlertRule, 'managedBy'> &
 /** Of the rules with these ids, those that are managed. */
 export type FindManagedRules = (ids: readonly string[]) => Promise<readonly ManagedRule[]>;
 
-export interface ManagedAlert extends StandingAlert {
+export interface ManagedAlert extends ActiveAlert {
   readonly rule: ManagedRule;
 }
 
@@ -19,10 +19,10 @@ type ManagedReading = Pick<Reading, 'columns' | 'nowMs'>;
 
 /** Alerts that were not evaluated for so long say nothing of now. */
 const alertsKnownMs = 10 * 60_000;
-const mostAlerts = 1000;
+const maxAlerts = 1000;
 
 const firingAlerts = async (reading: ManagedReading, find: FindManagedRules): Promise<ManagedAlert[]> => {
-  const firing = (await readAlerts(reading, { states: ['firing'] }, mostAlerts)).filter(
+  const firing = (await readAlerts(reading, { states: ['firing'] }, maxAlerts)).filter(
     ({ evaluatedMs }) => reading.nowMs - evaluatedMs < alertsKnownMs,
   );
   const rules = new Map((await find([...new Set(firing.map(({ ruleId }) => ruleId))])).map((rule) => [rule.id, rule]));

@@ -1,8 +1,8 @@
 /** What of the platform itself stands still or is late: then answers may be older than they look. */
 import { z } from 'zod';
 import { Unknown } from '../../queries/result.ts';
-import type { GroupStanding } from '../../schemas/ports/standing.ts';
-import type { StandingPlatformAlert } from '../alerts/platform-alerts.ts';
+import type { GroupStatus } from '../../schemas/ports/group-status.ts';
+import type { ActivePlatformAlert } from '../alerts/platform-alerts.ts';
 
 const Item = z.strictObject({
   name: z.string(),
@@ -25,8 +25,8 @@ const isoOf = (ms: number | null | undefined): string | null => (ms == null ? nu
 
 /** Empty where all is well. */
 export const platformState = (
-  alerts: readonly StandingPlatformAlert[],
-  groups: readonly GroupStanding[],
+  alerts: readonly ActivePlatformAlert[],
+  groups: readonly GroupStatus[],
 ): z.input<typeof PlatformState> => ({
   alerts: alerts.map((alert) => ({ name: alert.kind, why: alert.reason, since: isoOf(alert.sinceMs) })),
   groups:

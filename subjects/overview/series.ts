@@ -1,10 +1,10 @@
 /** What the overview counts, over time. */
 import { type Answer, seriesAnswer } from '../../queries/answer.ts';
-import { whyUnreadable } from '../../queries/range.ts';
+import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { stepsOf } from '../../queries/steps.ts';
-import { chosenActivity } from '../services/chosen.ts';
+import { chosenActivity } from '../services/chosen-activity.ts';
 import {
   type Counted,
   type CountedRow,
@@ -60,9 +60,9 @@ export const readOverviewSeries = async (
   });
   const partial: Incompleteness[] = [];
   const ofSignal = (signal: 'logs' | 'traces', made: () => Series[]): Series[] => {
-    const why = whyUnreadable(range, { caller: reading, signal, nowMs: reading.nowMs });
-    if (why === undefined) return made();
-    partial.push({ code: 'retention', message: `no ${signal}: ${why}` });
+    const reason = findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs });
+    if (reason === undefined) return made();
+    partial.push({ code: 'retention', message: `no ${signal}: ${reason}` });
     return [];
   };
   const all = [

@@ -58,14 +58,14 @@ export const assemble = (all: readonly Mark[]): Draft => {
   while (place.at < place.marks.length) {
     const mark = place.marks[place.at] as Mark;
     place.at += 1;
-    take(mark, draft, place);
+    applyMark(mark, draft, place);
     if (mark.is !== 'or' && mark.is !== 'and') place.joins = undefined;
   }
   if (place.isNegated) throw new Unclear('it says "not", but not what is left out');
   return draft;
 };
 
-const take = (mark: Mark, draft: Draft, place: Place): void => {
+const applyMark = (mark: Mark, draft: Draft, place: Place): void => {
   switch (mark.is) {
     case 'or':
     case 'and':
@@ -144,13 +144,13 @@ const isOtherStatus = ({ value }: { readonly value: number }, { conditions }: Dr
 const refuseTwo = (mark: Mark, { marks, at, joins }: Place): void => {
   const before = marks[at - 3];
   const isPart = (one: Mark | undefined): boolean => one?.is === 'condition' && one.condition.isPart === true;
-  const isThing = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
-  if (joins === 'and' && ((isPart(mark) && isThing(before)) || (isThing(mark) && isPart(before))))
+  const isNounOrFigure = (one: Mark | undefined): boolean => one?.is === 'noun' || one?.is === 'figure';
+  if (joins === 'and' && ((isPart(mark) && isNounOrFigure(before)) || (isNounOrFigure(mark) && isPart(before))))
     throw new Unclear('it asks for two things with "and": ask for one at a time');
 };
 
 /** "5xx errors", "failed with 404", "failed requests of cart with status 404": those with such a status, whatever their spans say. */
-const isToldByStatus = (condition: Condition, marks: readonly Mark[]): boolean =>
+const isImpliedByStatus = (condition: Condition, marks: readonly Mark[]): boolean =>
   condition.search === 'status:error' &&
   marks.some(
     (mark, at) =>
@@ -162,7 +162,7 @@ const isToldByStatus = (condition: Condition, marks: readonly Mark[]): boolean =
 
 const addCondition = (condition: Condition, draft: Draft, place: Place): void => {
   refuseTwo({ is: 'condition', condition }, place);
-  if (isToldByStatus(condition, place.marks)) return;
+  if (isImpliedByStatus(condition, place.marks)) return;
   const before = place.marks[place.at - 2];
   // "Latency above 2 s" is what is compared, and no figure.
   if (condition.field === 'duration' && before?.is === 'noun' && before.noun === 'latency')

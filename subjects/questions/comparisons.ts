@@ -1,9 +1,9 @@
 /** Fields with what they are compared with: "payment method is not card", "duration above 500 ms", "slower than 2 s". */
 import type { KnownField } from './catalogue.ts';
 import { compared, containing, equal, isUnit, type Quantity } from './conditions.ts';
-import { statusField } from './figures-said.ts';
 import type { Lexicon, Target } from './lexicon.ts';
 import { type Found, type Mark, type Operator, one } from './marks.ts';
+import { statusField } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -14,7 +14,7 @@ interface Behind {
   readonly operator: Operator;
   readonly words: number;
   /** Whether the question says an operator: a value behind a field alone must be one that is known. */
-  readonly isSaid: boolean;
+  readonly isExplicit: boolean;
 }
 
 /** Values that are words of the language, and few: any other one is looked for as it is. */
@@ -62,18 +62,19 @@ export class ComparisonReader {
 
   /** "More than 7 nights": the field stands behind its quantity. */
   #before(at: number): Found | undefined {
-    const said = operatorAt(this.#words, at);
-    if (said === undefined || !['above', 'below', 'from', 'upto'].includes(said.operator)) return undefined;
-    const place = at + said.words;
+    const operatorMatch = operatorAt(this.#words, at);
+    if (operatorMatch === undefined || !['above', 'below', 'from', 'upto'].includes(operatorMatch.operator))
+      return undefined;
+    const place = at + operatorMatch.words;
     const number = numberIn(this.#words[place]);
     const named = this.#lexicon.fieldAt(this.#words, place + 1);
     const fields = named?.options.filter(({ isNumber }) => isNumber) ?? [];
     if (number === undefined || named === undefined || fields.length === 0) return undefined;
     const marks = fields.flatMap((field): Mark[] => {
-      const condition = compared(field, said.operator, [number]);
+      const condition = compared(field, operatorMatch.operator, [number]);
       return condition === undefined ? [] : [{ is: 'condition', condition }];
     });
-    return marks.length === 0 ? undefined : { words: said.words + 1 + named.words, marks };
+    return marks.length === 0 ? undefined : { words: operatorMatch.words + 1 + named.words, marks };
   }
 
   /** "Slower than 500 ms", "above 2 s": of spans, whose duration it is. */
@@ -89,16 +90,16 @@ export class ComparisonReader {
   }
 
   #behind(at: number, field: KnownField, words: number): Found | undefined {
-    const said = operatorAt(this.#words, at);
-    if (said === undefined) return this.#valueOf(at, field, { operator: 'is', words, isSaid: false });
-    const behind: Behind = { operator: said.operator, words: words + said.words, isSaid: true };
-    const place = at + said.words;
+    const operatorMatch = operatorAt(this.#words, at);
+    if (operatorMatch === undefined) return this.#valueOf(at, field, { operator: 'is', words, isExplicit: false });
+    const behind: Behind = { operator: operatorMatch.operator, words: words + operatorMatch.words, isExplicit: true };
+    const place = at + operatorMatch.words;
     // "Voltage is under 200": the operator behind "is" says more.
-    const further = said.operator === 'is' ? operatorAt(this.#words, place) : undefined;
+    const further = operatorMatch.operator === 'is' ? operatorAt(this.#words, place) : undefined;
     if (further !== undefined && further.operator !== 'is' && further.operator !== 'not')
       return this.#behind(place, field, behind.words);
-    if (said.operator === 'is' || said.operator === 'not') return this.#valueOf(place, field, behind);
-    if (said.operator !== 'contains') return this.#compared(place, field, behind);
+    if (operatorMatch.operator === 'is' || operatorMatch.operator === 'not') return this.#valueOf(place, field, behind);
+    if (operatorMatch.operator !== 'contains') return this.#compared(place, field, behind);
     const word = this.#words[place];
     return word && one(behind.words + 1, { is: 'condition', condition: containing(word.inside, field.name) });
   }
@@ -112,25 +113,25 @@ export class ComparisonReader {
       return { words: behind.words + known.words, marks };
     }
     const word = this.#words[at];
-    if (behind.isSaid && word?.lower === 'not')
+    if (behind.isExplicit && word?.lower === 'not')
       return this.#valueOf(at + 1, field, { ...behind, operator: 'not', words: behind.words + 1 });
-    if (word === undefined || !this.#mayBeValue(word, at, field, behind.isSaid)) return undefined;
+    if (word === undefined || !this.#mayBeValue(word, at, field, behind.isExplicit)) return undefined;
     return field.isNumber && numberIn(word) !== undefined
       ? this.#compared(at, field, behind)
       : one(behind.words + 1, equality(field, word.inside, isNegated));
   }
 
   /** Whether a word that is no known value is one nevertheless. */
-  #mayBeValue(word: Word, at: number, field: KnownField, isSaid: boolean): boolean {
-    if (word.is !== 'word') return isSaid && word.is === 'quoted';
+  #mayBeValue(word: Word, at: number, field: KnownField, isExplicit: boolean): boolean {
+    if (word.is !== 'word') return isExplicit && word.is === 'quoted';
     if (field.hasAllValues && !ownWords.has(field.name)) return false;
     if (ownWords.has(field.name) && numberIn(word) !== undefined) return false;
     if (isUnlike(word.inside, field)) return false;
-    if (!isSaid) return !field.isNumber && isLikeId(word.text) && numberIn(word) === undefined;
+    if (!isExplicit) return !field.isNumber && isLikeId(word.text) && numberIn(word) === undefined;
     return phraseAt(this.#words, at, this.#vocabulary)?.mark.is !== 'noise';
   }
 
-  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isSaid'>): Found | undefined {
+  #compared(at: number, field: KnownField, { operator, words }: Omit<Behind, 'isExplicit'>): Found | undefined {
     const first = this.#quantityAt(at);
     if (first === undefined || ownWords.has(field.name)) return undefined;
     const found = (quantities: readonly Quantity[], more: number): Found | undefined => {

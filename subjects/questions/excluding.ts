@@ -8,10 +8,10 @@ import type { Result } from '../../queries/result.ts';
 import { answerOnly, queryOf } from '../../queries/run.ts';
 import type { ReadSignal } from '../../queries/signals/index.ts';
 import { searchText } from './search-text.ts';
-import type { Asking } from './understanding.ts';
+import type { Interpretation } from './understanding.ts';
 
 /** Each condition is one query more. */
-const mostConditions = 8;
+const maxConditions = 8;
 
 const isNothing = (value: unknown): boolean => value === null || value === 0;
 
@@ -50,26 +50,26 @@ const counted = (query: Query, conditions: readonly string[]): Query | undefined
 
 /** Sentences about the conditions of a query that found nothing; undefined where it has none. */
 export const excludingIn = async (
-  { query: asked, range, conditions }: Asking,
+  { query: request, range, conditions }: Interpretation,
   reading: QueryReading,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
-  const query = queryOf(asked);
-  const isThere = async (kept: readonly string[]): Promise<boolean | undefined> => {
-    const question = counted(query, kept);
+  const query = queryOf(request);
+  const isThere = async (remaining: readonly string[]): Promise<boolean | undefined> => {
+    const question = counted(query, remaining);
     return question && !isEmpty(await answer(question, reading, range, signal), question);
   };
-  if (conditions.length === 0 || conditions.length > mostConditions) return undefined;
+  if (conditions.length === 0 || conditions.length > maxConditions) return undefined;
   const [all, ...left] = await Promise.all([
     isThere([]),
     ...conditions.map((_condition, index) => isThere(conditions.filter((_other, at) => at !== index))),
   ]);
   if (all === undefined) return undefined;
   if (!all) return 'nothing has landed in this range, whatever the conditions';
-  const told = (each: string): string => `"${searchText(each, signalOf(query))}"`;
-  const alone = conditions.filter((_condition, index) => left[index]).map(told);
+  const quoteCondition = (each: string): string => `"${searchText(each, signalOf(query))}"`;
+  const alone = conditions.filter((_condition, index) => left[index]).map(quoteCondition);
   if (alone.length === 0)
-    return `no single condition: what is left without any one of ${conditions.map(told).join(', ')} is nothing, too`;
+    return `no single condition: what is left without any one of ${conditions.map(quoteCondition).join(', ')} is nothing, too`;
   return `${alone.join(' and ')} ${alone.length === 1 ? 'excludes' : 'exclude, each by itself,'} all that the other conditions find`;
 };
 

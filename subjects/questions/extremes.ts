@@ -16,14 +16,14 @@ const withExtreme = (draft: Draft): Draft => {
   return { ...draft, ways: new Set(others), figures: [{ function: ways.has('most') ? 'max' : 'min' }] };
 };
 
-export const hasThings = (nouns: Draft['nouns']): boolean =>
+export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
   (['requests', 'calls', 'spans', 'traces'] as const).some((noun) => nouns.has(noun));
 
 /** "The longest requests" are those that took longest. */
 const withLongest = (draft: Draft): Draft => {
   const { ways, nouns, figures, groupBy, loose } = draft;
   const isOfOthers = groupBy.length > 0 || loose.some(({ field }) => field !== 'duration');
-  if (!ways.has('longest') || !hasThings(nouns) || nouns.has('latency') || isOfOthers) return draft;
+  if (!ways.has('longest') || !hasRecordNoun(nouns) || nouns.has('latency') || isOfOthers) return draft;
   const isLongest = figures.some(({ function: name }) => name === 'max');
   return {
     ...draft,

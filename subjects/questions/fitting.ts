@@ -1,13 +1,13 @@
 /** What of a catalogue fits a question, for somebody who cannot be shown all of it. */
 import type { Catalogue, KnownField } from './catalogue.ts';
 
-const mostFields = 40;
-const mostMetrics = 60;
-const mostServices = 50;
+const maxFields = 40;
+const maxMetrics = 60;
+const maxServices = 50;
 const valuesEach = 5;
-const mostOfValue = 60;
+const maxValueLength = 60;
 /** Of all of it, as JSON. */
-const mostCharacters = 16_000;
+const maxCharacters = 16_000;
 
 interface FittingField {
   readonly name: string;
@@ -35,12 +35,12 @@ const bestOf = <Named>(
   all: readonly Named[],
   textOf: (named: Named) => string,
   words: ReadonlySet<string>,
-  most: number,
+  maxItems: number,
 ): Named[] =>
   all
     .map((named) => ({ named, shared: [...wordsOf(textOf(named))].filter((word) => words.has(word)).length }))
     .toSorted((one, other) => other.shared - one.shared)
-    .slice(0, most)
+    .slice(0, maxItems)
     .map(({ named }) => named);
 
 /** Names with some of their values, which are cut: all of it is what senders wrote. Above so many characters there is half of each list. */
@@ -48,21 +48,23 @@ export const fittingOf = (question: string, { logs, traces, metrics }: Catalogue
   const words = wordsOf(question);
   const within = (part: number): Fitting => {
     const fields = (of: readonly KnownField[]): FittingField[] =>
-      bestOf(of, ({ name, values }) => `${name} ${values.join(' ')}`, words, mostFields * part).map(
+      bestOf(of, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * part).map(
         ({ name, values }) => ({
           name,
-          values: bestOf(values, String, words, valuesEach).map((value) => value.slice(0, mostOfValue).toWellFormed()),
+          values: bestOf(values, String, words, valuesEach).map((value) =>
+            value.slice(0, maxValueLength).toWellFormed(),
+          ),
         }),
       );
     const services = [...new Set([...logs.services, ...traces.services])];
     const fitting = {
-      services: bestOf(services, String, words, mostServices * part),
+      services: bestOf(services, String, words, maxServices * part),
       ...{ logs: fields(logs.fields), traces: fields(traces.fields) },
-      metrics: bestOf(metrics, ({ name }) => name, words, mostMetrics * part).map(({ name, kind, unit }) => ({
+      metrics: bestOf(metrics, ({ name }) => name, words, maxMetrics * part).map(({ name, kind, unit }) => ({
         ...{ name, kind, unit },
       })),
     };
-    return JSON.stringify(fitting).length <= mostCharacters ? fitting : within(part / 2);
+    return JSON.stringify(fitting).length <= maxCharacters ? fitting : within(part / 2);
   };
   return within(1);
 };

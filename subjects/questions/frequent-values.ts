@@ -6,12 +6,12 @@ import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { recordsOf, type SearchSignal } from '../../queries/signals/index.ts';
 
 /** Records that are read for their values. */
-export const mostRecords = 100_000;
+export const maxRecords = 100_000;
 /** Of each name, and of all names together. */
-export const mostValues = 50;
-const mostOfAll = 5_000;
+export const maxValues = 50;
+const maxTotalValues = 5_000;
 /** Longer values are no words of a question. */
-const longest = 100;
+const maxValueLength = 100;
 
 /** Values by name, the most frequent first. */
 export type Values = ReadonlyMap<string, readonly string[]>;
@@ -27,8 +27,8 @@ const byName = (rows: readonly Row[]): Values => {
   return values;
 };
 
-const chosen = `length(value) BETWEEN 1 AND ${longest}`;
-const limited = `ORDER BY n DESC, name, value LIMIT ${mostValues} BY name LIMIT ${mostOfAll}`;
+const chosen = `length(value) BETWEEN 1 AND ${maxValueLength}`;
+const limited = `ORDER BY n DESC, name, value LIMIT ${maxValues} BY name LIMIT ${maxTotalValues}`;
 
 /** Values of attributes of records, and of `service`, and of the columns that are named. */
 export const valuesOfRecords = async (
@@ -40,7 +40,7 @@ export const valuesOfRecords = async (
   const rows = await columns.query<Row>(
     `SELECT name, value, count() AS n FROM (
       SELECT mapUpdate(CAST(attributes, 'Map(String, String)'), map(${own.join(', ')})) AS parts FROM ${table}
-      WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${mostRecords})
+      WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} LIMIT ${maxRecords})
     ARRAY JOIN mapKeys(parts) AS name, mapValues(parts) AS value WHERE ${chosen} GROUP BY name, value ${limited}`,
     rangeValues(range),
   );

@@ -111,14 +111,14 @@ export const intentOf = (all: readonly Word[], isKnown: (word: string) => boolea
   const words = all.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isOrder(words)) return { ...change, nearest: [] };
   if (words[0]?.lower === 'who') return { ...ofPeople, nearest: [] };
-  const said = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
+  const joinedWords = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
   const found = intents.find(([phrases]) =>
     phrases
       .split('|')
       .some(
         (phrase) =>
-          said.includes(` ${phrase} `) &&
-          !said.includes(` how ${phrase} `) &&
+          joinedWords.includes(` ${phrase} `) &&
+          !joinedWords.includes(` how ${phrase} `) &&
           (phrase.includes(' ') || !isKnown(phrase)),
       ),
   );

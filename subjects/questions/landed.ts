@@ -1,16 +1,16 @@
 /** Reads what a tenant has that a question can name, of the last week, and keeps it for a minute. */
 import { type CataloguedField, countedTotals, fieldCatalogue, hoursOf } from '../../queries/fields/catalogue.ts';
-import { KeptRows } from '../../queries/kept-rows.ts';
-import { keptDays, type Range } from '../../queries/range.ts';
+import { type Range, retentionDaysOf } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { RowCache } from '../../queries/row-cache.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { type SearchSignal, signals } from '../../queries/signals/index.ts';
 import { type Reference, referenceOf, spanFields } from '../../schemas/fields.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import type { Catalogue, KnownField, KnownMetric, KnownRecords, MetricKind } from './catalogue.ts';
 import {
-  mostRecords,
-  mostValues,
+  maxRecords,
+  maxValues,
   type Values,
   valuesOfLabels,
   valuesOfRecords,
@@ -18,23 +18,23 @@ import {
 } from './frequent-values.ts';
 
 const hourNs = 3_600_000_000_000n;
-const keptForMs = 60_000;
-const mostFields = 2_000;
-const mostMetrics = 5_000;
+const cacheTtlMs = 60_000;
+const maxFields = 2_000;
+const maxMetrics = 5_000;
 
-interface Kept {
+interface CachedCatalogue {
   readonly atMs: number;
   readonly catalogue: Promise<Catalogue>;
 }
-const kept = new KeptRows<Kept>(100);
+const catalogueCache = new RowCache<CachedCatalogue>(100);
 
 /** Everything but labels of metrics, which are read of those that a question names (`labelledMetrics`). */
 export const landedCatalogue = (reading: Reading): Promise<Catalogue> => {
   const { entitlements } = reading.plan;
-  const rows = kept.of(reading.columns);
+  const rows = catalogueCache.of(reading.columns);
   const key = entitlements.join(' ');
   const before = rows.get(key);
-  if (before !== undefined && performance.now() - before.atMs < keptForMs) return before.catalogue;
+  if (before !== undefined && performance.now() - before.atMs < cacheTtlMs) return before.catalogue;
   const catalogue = readCatalogue(reading);
   // What failed is read again by the next question.
   catalogue.catch(() => rows.set(key, { atMs: Number.NEGATIVE_INFINITY, catalogue }));
@@ -54,7 +54,7 @@ const readCatalogue = async (reading: Reading): Promise<Catalogue> => {
 /** The last week, or what the plan keeps of it. */
 const weekOf = ({ nowMs, plan }: Reading, signal: SearchSignal | 'metrics'): Range => {
   const to = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  const days = BigInt(Math.max(1, Math.min(7, keptDays(plan, signal))));
+  const days = BigInt(Math.max(1, Math.min(7, retentionDaysOf(plan, signal))));
   return { from: to - days * 24n * hourNs, to };
 };
 
@@ -74,15 +74,15 @@ const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownR
   const week = weekOf(reading, signal);
   const { range, isWhole } = await readable(reading, signal, week);
   const [{ fields }, own, resources] = await Promise.all([
-    fieldCatalogue(reading, { signal, range: week, limit: mostFields }),
+    fieldCatalogue(reading, { signal, range: week, limit: maxFields }),
     valuesOfRecords(reading, { signal, range, fields: ownColumns[signal] }),
     valuesOfResources(reading, Number(week.from / 1_000_000n)),
   ]);
   const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isWhole }) ?? []);
-  const said = signal === 'traces' ? (['name', 'kind'] as const) : [];
+  const builtInNames = signal === 'traces' ? (['name', 'kind'] as const) : [];
   return {
     services: own.get('service') ?? [],
-    fields: [...said.map((name) => fieldOf(name, own.get(name) ?? [], false)), ...names],
+    fields: [...builtInNames.map((name) => fieldOf(name, own.get(name) ?? [], false)), ...names],
   };
 };
 
@@ -95,14 +95,14 @@ const readable = async (
   const of = async (range: Range): Promise<number> =>
     (await countedTotals(reading, { signal }, hoursOf(range))).records;
   const all = await of(week);
-  if (all <= 10 * mostRecords) return { range: week, isWhole: all <= mostRecords };
+  if (all <= 10 * maxRecords) return { range: week, isWhole: all <= maxRecords };
   const last = (hours: bigint): Range => ({ from: week.to - hours * hourNs, to: week.to });
-  const isFew = (await of(last(24n))) <= 10 * mostRecords;
+  const isFew = (await of(last(24n))) <= 10 * maxRecords;
   return { range: last(isFew ? 24n : 1n), isWhole: false };
 };
 
 const fieldOf = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
-  ...{ name, values, isNumber, hasAllValues: isWhole && values.length < mostValues },
+  ...{ name, values, isNumber, hasAllValues: isWhole && values.length < maxValues },
 });
 
 interface Known {
@@ -143,7 +143,7 @@ const metricsIn = async (reading: Reading): Promise<readonly KnownMetric[]> => {
   const rows = await reading.columns.query<MetricRow>(
     `SELECT metric AS name, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.monotonic) AS of_monotonic,
       arraySort(groupUniqArray(100)(toString(series.service))) AS service_names
-    FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${mostMetrics}`,
+    FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY metric ORDER BY metric LIMIT ${maxMetrics}`,
     seriesSeenValues(weekOf(reading, 'metrics')),
   );
   const names = new Set(rows.map(({ name }) => name));

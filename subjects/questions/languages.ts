@@ -2,19 +2,19 @@
 
 import { QueryError } from '../../queries/errors.ts';
 import { expressionProblem } from '../../queries/promql/index.ts';
-import type { AskedQuery } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/run.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import type { Search } from '../../queries/search/tree.ts';
 import type { Lexicon } from './lexicon.ts';
 
 /** What only PromQL has: a call, a matcher, a range behind a name, a comparison or arithmetic. */
-const looksLikePromql = /^[^"]{0,512}[\w:}\])]\s?(?:\(|\{|\[\d)/;
-const longestPromql = 4_096;
+const promqlPattern = /^[^"]{0,512}[\w:}\])]\s?(?:\(|\{|\[\d)/;
+const maxPromqlLength = 4_096;
 
 /** An expression of PromQL; undefined where a text is none. */
-export const promqlIn = (text: string): AskedQuery | undefined => {
+export const promqlIn = (text: string): QueryRequest | undefined => {
   const expression = text.trim();
-  if (expression.length > longestPromql || !looksLikePromql.test(expression)) return undefined;
+  if (expression.length > maxPromqlLength || !promqlPattern.test(expression)) return undefined;
   return expressionProblem(expression) === undefined ? { kind: 'promql', expression } : undefined;
 };
 
@@ -61,7 +61,7 @@ const namesIn = (search: Search): string[] => {
 };
 
 /** The records of a signal that a search finds; undefined where it is none of this signal, or names what its records lack. */
-export const searchOf = (text: string, signal: 'logs' | 'traces', lexicon: Lexicon): AskedQuery | undefined => {
+export const searchOf = (text: string, signal: 'logs' | 'traces', lexicon: Lexicon): QueryRequest | undefined => {
   const search = text.trim();
   try {
     const names = namesIn(parseSearch(search, signal));

@@ -43,8 +43,8 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
 
 /** Words at the end of a name that people leave out: `host.name` is the host, `user.id` the user. */
 const endings: ReadonlySet<string> = new Set(['name', 'id', 'code', 'type', 'number', 'uid']);
-const mostWords = 6;
-const mostOptions = 4;
+const maxWords = 6;
+const maxOptions = 4;
 
 /** Of these endings the name without them is surer: a meter is its id before its type. */
 const identifying: ReadonlySet<string> = new Set(['name', 'id', 'uid']);
@@ -61,8 +61,8 @@ const formsOf = (name: string): (readonly [form: string, rank: number])[] => {
     forms.push([parts.slice(from).join(' '), 2]);
     if (trimmed !== undefined && from < trimmed.length) forms.push([trimmed.slice(from).join(' '), 3]);
   }
-  for (const [meant, words] of Object.entries(synonyms))
-    if (forms.some(([form, rank]) => form === meant && rank < 3))
+  for (const [canonicalWord, words] of Object.entries(synonyms))
+    if (forms.some(([form, rank]) => form === canonicalWord && rank < 3))
       forms.push(...words.map((word): [string, number] => [word, 3]));
   return forms.filter(([form, rank], index) => form !== '' && (rank === 0 || !genericWords.has(form) || index === 0));
 };
@@ -113,14 +113,14 @@ export class Lexicon {
   fieldAt(words: readonly Word[], at: number): Named<KnownField> | undefined {
     const parts: string[] = [];
     let found: Named<KnownField> | undefined;
-    for (let length = 1; length <= mostWords; length++) {
+    for (let length = 1; length <= maxWords; length++) {
       const word = words[at + length - 1];
       if (word?.is !== 'word' || word.text.startsWith('/')) break;
       parts.push(...partsOf(word.text));
       const form = this.#forms.get(parts.join(' '));
       const exact = form?.fields.filter(({ name }) => name === word.text);
       if (form !== undefined)
-        found = { words: length, options: (exact?.length === 1 ? exact : form.fields).slice(0, mostOptions) };
+        found = { words: length, options: (exact?.length === 1 ? exact : form.fields).slice(0, maxOptions) };
     }
     return found;
   }
@@ -129,7 +129,7 @@ export class Lexicon {
   mayName(words: readonly Word[], at: number, field: string): number {
     const parts: string[] = [];
     let found = 0;
-    for (let length = 1; length <= mostWords && words[at + length - 1]?.is === 'word'; length++) {
+    for (let length = 1; length <= maxWords && words[at + length - 1]?.is === 'word'; length++) {
       parts.push(...partsOf(words[at + length - 1]?.text ?? ''));
       const form = this.#forms.get(parts.join(' '));
       if (form !== undefined && [...form.all].some(({ name }) => name === field)) found = length;
@@ -140,32 +140,34 @@ export class Lexicon {
   /** The values that the words at a place are, by most words. A value in the case in which it was written goes before others, a service before other values. */
   valueAt(words: readonly Word[], at: number, field?: string): Named<NamedValue> | undefined {
     let found: Named<NamedValue> | undefined;
-    let said = '';
-    for (let length = 1; length <= mostWords; length++) {
+    let phraseText = '';
+    for (let length = 1; length <= maxWords; length++) {
       const word = words[at + length - 1];
       if (word === undefined || word.is === 'comma' || word.is === 'operator') break;
-      said = length === 1 ? word.inside : `${said} ${word.inside}`;
+      phraseText = length === 1 ? word.inside : `${phraseText} ${word.inside}`;
       const options =
-        field === undefined ? this.#bareValues(said) : this.#valuesOf(said).filter((each) => each.field === field);
-      if (options.length > 0) found = { words: length, options: options.slice(0, mostOptions) };
+        field === undefined
+          ? this.#bareValues(phraseText)
+          : this.#valuesOf(phraseText).filter((each) => each.field === field);
+      if (options.length > 0) found = { words: length, options: options.slice(0, maxOptions) };
     }
     return found;
   }
 
-  #valuesOf(said: string): readonly NamedValue[] {
-    return this.#values.get(said.toLowerCase()) ?? [];
+  #valuesOf(text: string): readonly NamedValue[] {
+    return this.#values.get(text.toLowerCase()) ?? [];
   }
 
   /** Kinds and statuses are words of the language: alone they say nothing of these fields. */
-  #bareValues(said: string): readonly NamedValue[] {
-    const all = this.#valuesOf(said).filter(({ field }) => field !== 'kind' && field !== 'status');
+  #bareValues(text: string): readonly NamedValue[] {
+    const all = this.#valuesOf(text).filter(({ field }) => field !== 'kind' && field !== 'status');
     const services = all.filter(({ field }) => field === 'service');
     const chosen = services.length > 0 ? services : all;
-    const exact = chosen.filter(({ value }) => value === said);
+    const exact = chosen.filter(({ value }) => value === text);
     if (exact.length > 0 || chosen.length > 0) return exact.length > 0 ? exact : chosen;
     // "From households" are those of the value household.
-    const one = stemOf(said);
-    const isPlural = one !== said.toLowerCase() && /^\p{L}{5,64}$/u.test(said);
+    const one = stemOf(text);
+    const isPlural = one !== text.toLowerCase() && /^\p{L}{5,64}$/u.test(text);
     return isPlural ? this.#bareValues(one).filter(({ field }) => !ownNames.has(field)) : [];
   }
 
@@ -204,13 +206,16 @@ export const lexiconOf = (target: Target, catalogue: Catalogue): Lexicon => {
     return new Lexicon([...labels, ...(services.length === 0 ? [] : [textField('service', services, true)])]);
   }
   const records = catalogue[target.of];
-  const made = kept[target.of].get(records) ?? recordsLexicon(target.of, records);
-  kept[target.of].set(records, made);
+  const made = lexiconCache[target.of].get(records) ?? recordsLexicon(target.of, records);
+  lexiconCache[target.of].set(records, made);
   return made;
 };
 
 /** What was made of records that are asked of again. */
-const kept = { logs: new WeakMap<KnownRecords, Lexicon>(), traces: new WeakMap<KnownRecords, Lexicon>() } as const;
+const lexiconCache = {
+  logs: new WeakMap<KnownRecords, Lexicon>(),
+  traces: new WeakMap<KnownRecords, Lexicon>(),
+} as const;
 
 const recordsLexicon = (of: 'logs' | 'traces', { services, fields }: KnownRecords): Lexicon => {
   // A name of a span of one word says as much by itself as any word.

@@ -10,7 +10,7 @@ export interface MetricPhrase {
   readonly metrics: readonly KnownMetric[];
 }
 
-const mostWords = 8;
+const maxWords = 8;
 /** Words between those of a name: "tickets that were sold", "messages in the queue". */
 const between: ReadonlySet<string> = new Set([
   'of',
@@ -117,24 +117,24 @@ export class MetricIndex {
   ): (MetricPhrase & { readonly parts: number }) | undefined {
     const named = this.#byName.get(words[at]?.lower ?? '');
     if (named !== undefined) return { at, words: 1, metrics: [named], parts: Number.POSITIVE_INFINITY };
-    const said = new Set<string>();
+    const queryParts = new Set<string>();
     const written = new Set<string>();
     let candidates: readonly Measured[] | undefined;
     let length = 0;
-    for (const [place, word] of words.slice(at, at + mostWords).entries()) {
+    for (const [place, word] of words.slice(at, at + maxWords).entries()) {
       if (place > 0 && between.has(word.lower)) continue;
       const parts = wordsIn(word);
-      const key = [...said, ...parts].join(' ');
+      const key = [...queryParts, ...parts].join(' ');
       const narrowed = known.get(key) ?? this.#narrowed(candidates, parts);
       known.set(key, narrowed);
       if (narrowed.length === 0) break;
       candidates = narrowed;
-      for (const part of parts) said.add(part);
+      for (const part of parts) queryParts.add(part);
       for (const part of partsOf(word.text)) written.add(part);
       length = place + 1;
     }
-    const metrics = surest(candidates ?? [], said, written);
-    return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: said.size };
+    const metrics = surest(candidates ?? [], queryParts, written);
+    return metrics.length === 0 ? undefined : { at, words: length, metrics, parts: queryParts.size };
   }
 
   #narrowed(candidates: readonly Measured[] | undefined, parts: readonly string[]): readonly Measured[] {
@@ -144,15 +144,19 @@ export class MetricIndex {
 }
 
 /** Those that are called so; else those that end so; else those that have all of the words. Words that say little name none by themselves. */
-const surest = (all: readonly Measured[], said: ReadonlySet<string>, written: ReadonlySet<string>): KnownMetric[] => {
+const surest = (
+  all: readonly Measured[],
+  queryParts: ReadonlySet<string>,
+  written: ReadonlySet<string>,
+): KnownMetric[] => {
   // Those whose names have the very words go before those that have others for them.
   const literal = all.filter(
     ({ metric }) => partsOf(metric.name).filter((part) => written.has(part)).length === written.size,
   );
   const candidates = literal.length > 0 ? literal : all;
-  const equal = candidates.filter(({ parts }) => [...parts].every((part) => said.has(part) || units.has(part)));
+  const equal = candidates.filter(({ parts }) => [...parts].every((part) => queryParts.has(part) || units.has(part)));
   if (equal.length > 0) return equal.map(({ metric }) => metric);
-  if ([...said].every((part) => genericWords.has(part))) return [];
-  const ending = candidates.filter(({ head }) => said.has(head));
+  if ([...queryParts].every((part) => genericWords.has(part))) return [];
+  const ending = candidates.filter(({ head }) => queryParts.has(head));
   return (ending.length > 0 ? ending : candidates).map(({ metric }) => metric);
 };

@@ -48,17 +48,17 @@ const ways: Readonly<Record<KnownMetric['kind'], Ways>> = {
   },
 };
 
-const usualGroups = 10;
+const defaultGroupLimit = 10;
 
 /** The queries that a draft may mean of a metric. */
 export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => {
   const extreme = extremeOf(draft);
   refuseOther(draft, metric, extreme);
-  const { conditions, groupBy, limit, stepMs, ways: said, loose } = draft;
-  const isRanked = said.has('most') || limit !== undefined || said.has('which');
+  const { conditions, groupBy, limit, stepMs, ways: draftWays, loose } = draft;
+  const isRanked = draftWays.has('most') || limit !== undefined || draftWays.has('which');
   if (loose.length > 0 && !isRanked)
     throw new Unclear(`it names ${loose[0]?.field}, but not what for: say "by ${loose[0]?.field}", or a value of it`);
-  const step = stepMs ?? (said.has('overTime') ? ('usual' as const) : undefined);
+  const step = stepMs ?? (draftWays.has('overTime') ? ('usual' as const) : undefined);
   const search = conditions.map((each) => each.search).join(' ');
   return waysOf(draft, metric, extreme).map((way) => ({
     stepMs: step,
@@ -67,7 +67,9 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
       ...{ kind: 'metric', metric: metric.name, ...way },
       ...(search === '' ? {} : { search }),
       ...(groupBy.length + loose.length === 0 ? {} : { groupBy: [...groupBy, ...loose.map(({ field }) => field)] }),
-      ...(limit === undefined && (!said.has('most') || extreme !== undefined) ? {} : { limit: limit ?? usualGroups }),
+      ...(limit === undefined && (!draftWays.has('most') || extreme !== undefined)
+        ? {}
+        : { limit: limit ?? defaultGroupLimit }),
     },
   }));
 };
@@ -75,39 +77,39 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
 type Extreme = 'max' | 'min' | undefined;
 
 /** "The highest level" is one value, and "the highest level by branch" one of each; "most by branch" is an order. */
-const extremeOf = ({ figures, groupBy, loose, limit, ways: said }: Draft): Extreme => {
-  if (figures.length + loose.length > 0 || limit !== undefined || said.has('which')) return undefined;
-  if (groupBy.length > 0 && !said.has('extreme')) return undefined;
-  return said.has('most') ? 'max' : said.has('least') ? 'min' : undefined;
+const extremeOf = ({ figures, groupBy, loose, limit, ways: draftWays }: Draft): Extreme => {
+  if (figures.length + loose.length > 0 || limit !== undefined || draftWays.has('which')) return undefined;
+  if (groupBy.length > 0 && !draftWays.has('extreme')) return undefined;
+  return draftWays.has('most') ? 'max' : draftWays.has('least') ? 'min' : undefined;
 };
 
-const refuseOther = ({ ways: said, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
-  if (said.has('distinct') && distinct.length === 0)
+const refuseOther = ({ ways: draftWays, distinct, figures }: Draft, { name }: KnownMetric, extreme: Extreme): void => {
+  if (draftWays.has('distinct') && distinct.length === 0)
     throw new Unclear('a metric has no different values to be counted');
-  if (said.has('oldest') || said.has('when'))
+  if (draftWays.has('oldest') || draftWays.has('when'))
     throw new Unclear(`${name} is told by figures and steps, not by when it was so`);
   if (distinct.length > 0) throw new Unclear(`values of labels are not counted: ask for ${name} by ${distinct[0]}`);
-  if (said.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
+  if (draftWays.has('share')) throw new Unclear(`a share of the metric ${name} is a formula, which has to be written`);
   if (figures.length > 1) throw new Unclear('several figures of a metric are asked for one by one');
-  if ((said.has('least') && extreme === undefined) || said.has('slowest') || said.has('fastest'))
+  if ((draftWays.has('least') && extreme === undefined) || draftWays.has('slowest') || draftWays.has('fastest'))
     throw new Unclear('groups of a metric are listed from the largest on: the smallest are not asked for');
 };
 
-const waysOf = ({ figures, ways: said }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
+const waysOf = ({ figures, ways: draftWays }: Draft, metric: KnownMetric, extreme: Extreme): Way[] => {
   const { name, kind } = metric;
   const [figure] = figures;
   if (figure?.function === 'percentile') return [quantileOf(figure.percentile ?? 50, metric)];
-  const asked =
+  const requestedWay =
     figure?.function ??
     extreme ??
-    (said.has('newest') ? 'current' : undefined) ??
-    (['current', 'total', 'count'] as const).find((each) => said.has(each)) ??
+    (draftWays.has('newest') ? 'current' : undefined) ??
+    (['current', 'total', 'count'] as const).find((each) => draftWays.has(each)) ??
     'none';
-  const isCounted = said.has('count') || said.has('total');
-  const way = (asked === 'current' && isCounted && ways[kind].currentCount) || ways[kind][asked];
+  const isCounted = draftWays.has('count') || draftWays.has('total');
+  const way = (requestedWay === 'current' && isCounted && ways[kind].currentCount) || ways[kind][requestedWay];
   if (way !== undefined) return [way];
-  if (asked === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];
-  throw new Unclear(`${name} is a ${kind}, of which no ${asked} is told`);
+  if (requestedWay === 'none') return [quantileOf(95, metric), ways[kind].avg as Way];
+  throw new Unclear(`${name} is a ${kind}, of which no ${requestedWay} is told`);
 };
 
 const quantileOf = (percentile: number, { name, kind }: KnownMetric): Way => {

@@ -3,16 +3,16 @@ import type { Mark, Operator } from './marks.ts';
 import { operators, type Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
 
-const mostWords = 5;
+const maxWords = 5;
 
-const longestAt = <Value>(
+const longestMatchAt = <Value>(
   words: readonly Word[],
   at: number,
   phrases: ReadonlyMap<string, Value>,
 ): [number, Value] | undefined => {
-  for (let length = Math.min(mostWords, words.length - at); length > 0; length--) {
-    const said = words.slice(at, at + length).map(({ stem }) => stem);
-    const found = phrases.get(said.join(' '));
+  for (let length = Math.min(maxWords, words.length - at); length > 0; length--) {
+    const stems = words.slice(at, at + length).map(({ stem }) => stem);
+    const found = phrases.get(stems.join(' '));
     if (found !== undefined) return [length, found];
   }
   return undefined;
@@ -23,7 +23,7 @@ export const phraseAt = (
   at: number,
   vocabulary: Vocabulary,
 ): { readonly words: number; readonly mark: Mark } | undefined => {
-  const found = longestAt(words, at, vocabulary);
+  const found = longestMatchAt(words, at, vocabulary);
   return found && { words: found[0], mark: found[1] };
 };
 
@@ -31,6 +31,6 @@ export const operatorAt = (
   words: readonly Word[],
   at: number,
 ): { readonly words: number; readonly operator: Operator } | undefined => {
-  const found = longestAt(words, at, operators);
+  const found = longestMatchAt(words, at, operators);
   return found && { words: found[0], operator: found[1] };
 };

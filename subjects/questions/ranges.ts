@@ -5,13 +5,13 @@ import { dayMs } from './quantities.ts';
 import type { Now, TimePart } from './times.ts';
 
 /** A range, or why there is none, for people. */
-export type SaidRange = { readonly range: Range } | { readonly problem: string };
+export type ParsedRange = { readonly range: Range } | { readonly problem: string };
 
 const msNs = 1_000_000n;
 const momentProblem = 'a moment is no range: say from when to when, such as "between 15:00 and 15:30"';
 
 /** The range that the parts say together; undefined where they say nothing. */
-export const rangeSaid = (parts: readonly TimePart[], { nowMs, timeZone }: Now): SaidRange | undefined => {
+export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
   if (parts.length === 0) return undefined;
   if (parts.some(({ is }) => is === 'moment')) return { problem: momentProblem };
   const of = <Is extends TimePart['is']>(is: Is) =>
@@ -49,7 +49,7 @@ const within = (
 };
 
 /** Both ends of a range belong to it: what ends at an hour ends a nanosecond before. */
-const rangeFrom = (fromMs: number, toMs: number, nowMs: number): SaidRange => {
+const rangeFrom = (fromMs: number, toMs: number, nowMs: number): ParsedRange => {
   const from = BigInt(Math.trunc(fromMs)) * msNs;
   const to = BigInt(Math.trunc(toMs)) * msNs - (toMs < nowMs ? 1n : 0n);
   return from <= to ? { range: { from, to } } : { problem: 'the range ends before it begins' };

@@ -2,9 +2,9 @@
 
 import { ComparisonReader } from './comparisons.ts';
 import { containing, equal, existing } from './conditions.ts';
-import { limitAt, percentileAt, statusAt, stepAt } from './figures-said.ts';
 import type { Lexicon, Named, NamedValue, Target } from './lexicon.ts';
 import { type Condition, type Found, type Mark, type Marked, one } from './marks.ts';
+import { limitAt, percentileAt, statusAt, stepAt } from './numbers-in-text.ts';
 import { operatorAt, phraseAt } from './phrases.ts';
 import { numberIn } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
@@ -67,8 +67,8 @@ export class QuestionReader {
       statusAt(this.#words, at, this.#lexicon) ??
       this.#comparisons.at(at) ??
       this.#containing(at) ??
-      this.#things(at) ??
-      this.#timeTaken(at) ??
+      this.#matchEntityNoun(at) ??
+      this.#matchDuration(at) ??
       this.#trace(at) ??
       this.#nameOrPhrase(at) ??
       this.#quoted(at) ??
@@ -88,8 +88,8 @@ export class QuestionReader {
   }
 
   #time(at: number): Found | undefined {
-    const said = this.#times.at(at);
-    return said && one(said.words, { is: 'time', time: said.value });
+    const timeMatch = this.#times.at(at);
+    return timeMatch && one(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
   /** `containing "out of stock"`: one word needs no quotes. */
@@ -101,7 +101,7 @@ export class QuestionReader {
   }
 
   /** "Mean time", "redis time": what spans take. */
-  #timeTaken(at: number): Found | undefined {
+  #matchDuration(at: number): Found | undefined {
     const before = at > 0 ? phraseAt(this.#words.slice(0, at), at - 1, this.#vocabulary)?.mark.is : undefined;
     const isFigure = before === 'figure' || before === 'total' || percentileAt(this.#words, at - 1)?.words === 1;
     const isOfDatabase =
@@ -122,8 +122,8 @@ export class QuestionReader {
   }
 
   /** Things that records are of where they have a field: exceptions, queries of a database. "By exception" is by that field. */
-  #things(at: number): Found | undefined {
-    const name = things.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
+  #matchEntityNoun(at: number): Found | undefined {
+    const name = entityFields.get(this.#words[at]?.stem ?? '')?.find((each) => this.#lexicon.field(each) !== undefined);
     if (name === undefined || (this.#lexicon.fieldAt(this.#words, at)?.words ?? 0) > 1) return undefined;
     const before = this.#words[at - 1];
     const isGroup =
@@ -143,19 +143,19 @@ export class QuestionReader {
     const field = this.#lexicon.fieldAt(this.#words, at);
     const longest = Math.max(value?.words ?? 0, field?.words ?? 0);
     const word = this.#words[at] as Word;
-    const isName = longest > 0 && this.#isName(at, { says: phrase?.mark.is, value, field });
+    const isName = longest > 0 && this.#isName(at, { phraseKind: phrase?.mark.is, value, field });
     if (phrase !== undefined && phrase.words >= longest && !isName) return one(phrase.words, phrase.mark);
     const noun: readonly Mark[] = longest <= 1 && this.#isNounOfValue(at) ? [{ is: 'noise' }] : [];
     const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
     const marks = isValue
-      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#said(each, at) }))
+      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#toCondition(each, at) }))
       : (field?.options ?? []).map(({ name, isNumber }): Mark => ({ is: 'field', field: name, isNumber }));
     const words = (isValue ? value.words : field?.words) ?? 1;
     return noun.length + marks.length === 0 ? undefined : { words, marks: [...noun, ...marks] };
   }
 
   /** "From gates", "by gates" say whom something comes from. */
-  #said({ field, value }: NamedValue, at: number): Condition {
+  #toCondition({ field, value }: NamedValue, at: number): Condition {
     const before = this.#words[at - 1]?.lower ?? '';
     return { ...equal(field, value), ...(before === 'from' || before === 'by' ? { isFrom: true as const } : {}) };
   }
@@ -175,16 +175,20 @@ export class QuestionReader {
   /** Whether words that are a name and a phrase of the language are the name. */
   #isName(
     at: number,
-    { says, value, field }: { says: Mark['is'] | undefined; value: Named<NamedValue> | undefined; field: unknown },
+    {
+      phraseKind,
+      value,
+      field,
+    }: { phraseKind: Mark['is'] | undefined; value: Named<NamedValue> | undefined; field: unknown },
   ): boolean {
     const word = this.#words[at] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
     // What says nothing else is a name where something is called so.
-    if (says === 'noise' && field !== undefined && word.lower.length > 3) return true;
+    if (phraseKind === 'noise' && field !== undefined && word.lower.length > 3) return true;
     // "Requests of search", "the slowest search": a service behind these is no order to search, which begins a question.
     const before = this.#words[at - 1]?.lower ?? '';
-    const isOrder = at === 0 || asking.has(before);
-    const isBehind = (says === 'noise' && ofSomething.has(before)) || (says === 'list' && !isOrder);
+    const isOrder = at === 0 || requestWords.has(before);
+    const isBehind = (phraseKind === 'noise' && ofSomething.has(before)) || (phraseKind === 'list' && !isOrder);
     if (isBehind && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
   }
@@ -198,10 +202,10 @@ export class QuestionReader {
     const words = Math.max(...named);
     // Another field that more words name is meant by them.
     if (words === 0 || (this.#lexicon.fieldAt(this.#words, behind)?.words ?? 0) > words) return undefined;
-    const said = value.options.filter((_each, index) => named[index] === words);
+    const matchingValues = value.options.filter((_each, index) => named[index] === words);
     return {
       words: value.words + words,
-      marks: said.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
+      marks: matchingValues.map((each) => ({ is: 'condition', condition: equal(each.field, each.value) })),
     };
   }
 
@@ -232,9 +236,20 @@ const ofSomething: ReadonlySet<string> = new Set([
   'to',
 ]);
 /** Behind these a verb is an order. */
-const asking: ReadonlySet<string> = new Set(['please', 'to', 'you', 'and', 'then', 'me', 'us', 'can', 'could', 'i']);
+const requestWords: ReadonlySet<string> = new Set([
+  'please',
+  'to',
+  'you',
+  'and',
+  'then',
+  'me',
+  'us',
+  'can',
+  'could',
+  'i',
+]);
 const databases = ['db.system.name', 'db.system'];
-const things: ReadonlyMap<string, readonly string[]> = new Map([
+const entityFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['exception', ['exception.type']],
   ...['database', 'db', 'sql', 'query'].map((stem) => [stem, databases] as const),
 ]);

@@ -1,18 +1,18 @@
 /** What a draft asks of log records or spans, as queries. */
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import type { Measure } from '../../queries/query.ts';
-import type { AskedQuery } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/run.ts';
 import { signals } from '../../queries/signals/index.ts';
 import { referenceOf } from '../../schemas/fields.ts';
 import { type Draft, type NamedField, Unclear } from './assemble.ts';
 import { existing } from './conditions.ts';
-import { hasThings, withExtremes } from './extremes.ts';
+import { hasRecordNoun, withExtremes } from './extremes.ts';
 import type { Condition, Figure } from './marks.ts';
-import { refuseUnsaid } from './unsaid.ts';
+import { refuseIncomplete } from './unmatched-words.ts';
 
 /** A query, and the conditions of which its search is made. */
 export interface Meaning {
-  readonly query: AskedQuery;
+  readonly query: QueryRequest;
   readonly conditions: readonly string[];
   readonly stepMs: number | 'usual' | undefined;
 }
@@ -20,18 +20,18 @@ export interface Meaning {
 type Signal = 'logs' | 'traces';
 type Part = readonly Condition[];
 
-const usualGroups = 10;
+const defaultGroupLimit = 10;
 const served: Condition = { search: 'kind:server', field: 'kind' };
 const called: Condition = { search: 'kind:client', field: 'kind' };
 const root: Condition = { search: 'NOT parentSpanId:*', field: 'parentSpanId' };
 
 /** Fields of work that a service asks of others: their spans are none of requests that it serves. */
-const asksOthers = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
+const clientFields = /^(?:kind|db\.|messaging\.|peer\.|server\.)/;
 
 /** The queries that a draft may mean, the likeliest first. `hasServerSpans`: whether spans say which are requests. */
-export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
-  refuseUnsaid(asked);
-  const draft = withExtremes(asked);
+export const recordMeanings = (initialDraft: Draft, signal: Signal, hasServerSpans: boolean): Meaning[] => {
+  refuseIncomplete(initialDraft);
+  const draft = withExtremes(initialDraft);
   return nounConditions(draft, hasServerSpans).flatMap((noun) => {
     if (draft.ways.has('share')) return [shareOf(draft, signal, noun, hasServerSpans)];
     return measuresOf(draft, signal).map((measures) =>
@@ -43,14 +43,14 @@ export const recordMeanings = (asked: Draft, signal: Signal, hasServerSpans: boo
 /** Conditions that the noun itself makes; two where it has two meanings. */
 const nounConditions = (draft: Draft, hasServerSpans: boolean): Part[] => {
   const { nouns, conditions } = draft;
-  const saysOther = conditions.some(({ field }) => asksOthers.test(field));
-  const isKindSaid = conditions.some(({ field }) => field === 'kind');
+  const hasClientField = conditions.some(({ field }) => clientFields.test(field));
+  const hasKindCondition = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
   // Work of others is asked for by clients alone.
-  if (nouns.has('calls') && !isKindSaid) return saysOther ? [[called]] : [[served], [called]];
-  if (nouns.has('requests') && !isKindSaid) return requestsOf(draft);
+  if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[called]] : [[served], [called]];
+  if (nouns.has('requests') && !hasKindCondition) return requestsOf(draft);
   const isNamed = conditions.some(({ field }) => field === 'name');
-  return nouns.has('latency') && !nouns.has('spans') && !saysOther && !isNamed ? [[served]] : [[]];
+  return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[served]] : [[]];
 };
 
 /** What a service sends it asks of others; what comes from it is that, or what it answers. */
@@ -65,11 +65,11 @@ const measuresOf = (draft: Draft, signal: Signal): (readonly Measure[])[] => {
   const { figures, ways, distinct } = draft;
   const field = measuredField(draft);
   const ofField = figuresOfField(draft, signal, field);
-  if (ofField.length > 0) return [[...besideFigures(draft), ...ofField]];
+  if (ofField.length > 0) return [[...extraMeasures(draft), ...ofField]];
   const isBySpan = ways.has('slowest') || ways.has('fastest');
   const isOfGroups = draft.groupBy.length + draft.loose.length > 0;
   if (isBySpan && (field === undefined || (field === 'duration' && !isOfGroups))) return byDuration(draft, signal);
-  if (field !== undefined) return numbersAlone(field).map((measures) => [...besideFigures(draft), ...measures]);
+  if (field !== undefined) return numbersAlone(field).map((measures) => [...extraMeasures(draft), ...measures]);
   if (distinct.length > 0) return [distinct.map((name) => ({ function: 'distinct', field: name }))];
   return figures.length > 0 ? [[{ function: 'rate' }]] : counted(draft);
 };
@@ -85,7 +85,7 @@ const figuresOfField = (draft: Draft, signal: Signal, field: string | undefined)
 };
 
 /** "Number of requests and average latency": figures of records that are asked for beside one of a field. */
-const besideFigures = ({ ways, nouns, figures }: Draft): Measure[] => [
+const extraMeasures = ({ ways, nouns, figures }: Draft): Measure[] => [
   ...(ways.has('count') && nouns.has('latency') ? [{ function: 'count' as const }] : []),
   ...figures.filter(({ function: name }) => name === 'rate'),
 ];
@@ -153,18 +153,18 @@ const isRankedBy = ({ ways }: Draft): boolean =>
   ['most', 'least', 'slowest', 'fastest'].some((way) => ways.has(way as 'most'));
 
 const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: readonly Measure[]): Meaning => {
-  const told = { stepMs: stepOf(draft) };
-  if (measures.length === 0) return { ...told, ...rowsOf(draft, signal, conditions) };
+  const stepFields = { stepMs: stepOf(draft) };
+  if (measures.length === 0) return { ...stepFields, ...rowsOf(draft, signal, conditions) };
   const { ways } = draft;
   const isReverse = ways.has('least') || ways.has('fastest');
   const each = eachSpan(draft, measures);
   const groupBy = each ?? groupsOf(draft, measures);
   refuseOrders(draft, groupBy);
   const isRanked = groupBy.length > 0 && isRankedBy(draft);
-  const limit = draft.limit ?? (isRanked ? usualGroups : undefined);
+  const limit = draft.limit ?? (isRanked ? defaultGroupLimit : undefined);
   const all = limit === undefined || each !== undefined ? conditions : withGroups(conditions, groupBy, signal);
   return {
-    ...told,
+    ...stepFields,
     conditions: all.map(({ search }) => search),
     query: {
       ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [...measures], groupBy },
@@ -191,7 +191,7 @@ const withGroups = (conditions: Part, groupBy: readonly string[], signal: Signal
 
 /** "The slowest requests" are spans by themselves, by how long each took. */
 const eachSpan = ({ ways, groupBy, loose, nouns }: Draft, measures: readonly Measure[]): string[] | undefined => {
-  if (nouns.has('latency') && !hasThings(nouns)) return undefined;
+  if (nouns.has('latency') && !hasRecordNoun(nouns)) return undefined;
   const isEach = (ways.has('slowest') || ways.has('fastest')) && groupBy.length + loose.length === 0;
   return isEach && measures.every(({ field }) => field === 'duration')
     ? ['service', 'name', 'traceId', 'spanId']
@@ -215,7 +215,7 @@ const rowsOf = (
 ): Pick<Meaning, 'query' | 'conditions'> => {
   // What a service asks of others is told by no first span.
   const isOfRoots =
-    nouns.has('traces') && !conditions.some(({ field }) => asksOthers.test(field) || field === 'traceId');
+    nouns.has('traces') && !conditions.some(({ field }) => clientFields.test(field) || field === 'traceId');
   const all = isOfRoots ? [root, ...conditions] : conditions;
   return {
     conditions: all.map(({ search }) => search),
@@ -229,9 +229,13 @@ const rowsOf = (
 
 /** What fails, else what is compared, such as a duration, else the one thing that is said of them. */
 const partOf = ({ conditions }: Draft): Part => {
-  const said = conditions.filter(({ isPart }) => isPart === true);
+  const explicitParts = conditions.filter(({ isPart }) => isPart === true);
   const compared = conditions.filter(({ search }) => /:(?:[<>]|\[)/.test(search));
-  return said.length > 0 ? said : compared.length > 0 || conditions.length > 1 ? compared : conditions;
+  return explicitParts.length > 0
+    ? explicitParts
+    : compared.length > 0 || conditions.length > 1
+      ? compared
+      : conditions;
 };
 
 /** Part of all, in per cent. What fails is the part; all else is said of both. */
@@ -248,10 +252,10 @@ const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boole
     !draft.nouns.has('spans') &&
     !draft.nouns.has('traces');
   const all = [...(isBare ? [served] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
-  const of = (measure: Measure): AskedQuery => ({
+  const of = (measure: Measure): QueryRequest => ({
     ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [measure], groupBy: groupsOf(draft, []) },
   });
-  type Plain = Extract<AskedQuery, { kind: 'aggregate' }>;
+  type Plain = Extract<QueryRequest, { kind: 'aggregate' }>;
   return {
     stepMs: stepOf(draft),
     conditions: all.map(({ search }) => search),

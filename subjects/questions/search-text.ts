@@ -76,12 +76,12 @@ const valueText = (test: ValueTest): string => {
 /** Severities have four numbers each, from 1 to 24. */
 const severityText = ({ from, to }: Interval<number>): string => {
   const name = (number: number): string => (severityNames[number] ?? String(number)).toLowerCase();
-  const least = from === undefined ? 1 : from.value + (from.isInclusive ? 0 : 1);
-  const most = to === undefined ? 24 : to.value - (to.isInclusive ? 0 : 1);
-  if (most >= 24) return `is ${name(least)} or above`;
-  if (least <= 1) return `is ${name(most)} or below`;
-  const isOne = most === least || (most === least + 3 && least % 4 === 1);
-  return isOne ? `is ${name(least)}` : `is ${name(least)} to ${name(most)}`;
+  const minSeverity = from === undefined ? 1 : from.value + (from.isInclusive ? 0 : 1);
+  const maxSeverity = to === undefined ? 24 : to.value - (to.isInclusive ? 0 : 1);
+  if (maxSeverity >= 24) return `is ${name(minSeverity)} or above`;
+  if (minSeverity <= 1) return `is ${name(maxSeverity)} or below`;
+  const isOne = maxSeverity === minSeverity || (maxSeverity === minSeverity + 3 && minSeverity % 4 === 1);
+  return isOne ? `is ${name(minSeverity)}` : `is ${name(minSeverity)} to ${name(maxSeverity)}`;
 };
 
 const numberText = (interval: Interval<number | bigint>, type: string, names: readonly string[] = []): string => {

@@ -1,13 +1,13 @@
 /** Says what a query asks, from the query alone: no word of the question comes in. */
 import { type AggregateQuery, type Measure, type MetricQuery, Query } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
-import type { AskedQuery } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/run.ts';
 import { type QuerySignal, signals } from '../../queries/signals/index.ts';
+import { lengthText, momentText } from './format.ts';
 import { searchText } from './search-text.ts';
-import { lengthText, momentText } from './told.ts';
 
-export interface Told {
-  readonly query: AskedQuery;
+export interface SentenceInput {
+  readonly query: QueryRequest;
   readonly range: Range;
   readonly stepMs: number | undefined;
   readonly timeZone: string;
@@ -17,8 +17,8 @@ const list = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
 /** One sentence, which begins with what is told and ends with when. */
-export const sentenceOf = ({ query: asked, range, stepMs, timeZone }: Told): string => {
-  const query = Query.parse(asked);
+export const sentenceOf = ({ query: request, range, stepMs, timeZone }: SentenceInput): string => {
+  const query = Query.parse(request);
   const what = textOf(query);
   const step = stepMs === undefined ? '' : `, in steps of ${lengthText(stepMs)}`;
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}${step}, ${rangeText(range, timeZone)}.`;
@@ -94,13 +94,13 @@ const aggregateText = (query: Extract<Query, { kind: 'aggregate' }>): string => 
   return `${figures} of ${recordsText(signal, search)}${groupsText(query)}`;
 };
 
-const usualLimit = 100;
+const defaultLimit = 100;
 
 const groupsText = ({ groupBy, limit, order }: Pick<AggregateQuery, 'groupBy' | 'limit' | 'order'>): string => {
   if (groupBy.length === 0) return '';
-  const most =
-    limit === usualLimit ? '' : `, the ${limit} ${order?.direction === 'ascending' ? 'smallest' : 'largest'}`;
-  return `, by ${list(groupBy)}${most}`;
+  const limitText =
+    limit === defaultLimit ? '' : `, the ${limit} ${order?.direction === 'ascending' ? 'smallest' : 'largest'}`;
+  return `, by ${list(groupBy)}${limitText}`;
 };
 
 const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {

@@ -2,12 +2,12 @@
 import { editDistance } from '../../schemas/edit-distance.ts';
 import { stemOf, type Word } from './words.ts';
 
-const mostShown = 3;
+const maxShown = 3;
 /** Words are compared with so many known ones, and characters of each. */
-const mostCompared = 10_000;
-const longest = 40;
+const maxCompared = 10_000;
+const maxNameLength = 40;
 /** Words of one question that are looked for among those that are like them. */
-const mostCorrected = 12;
+const maxCorrected = 12;
 
 /** One mistake in five characters, two in eight; the first character is seldom one. */
 const mistakesIn = (word: string): number => (word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0);
@@ -28,26 +28,26 @@ interface Near {
   readonly distance: number;
 }
 
-const nearest = (word: string, known: Iterable<string>, most: number): Near[] => {
+const nearest = (word: string, known: Iterable<string>, maxDistance: number): Near[] => {
   const found: Near[] = [];
   let compared = 0;
   for (const each of known) {
-    if (++compared > mostCompared) break;
+    if (++compared > maxCompared) break;
     // Two characters more or less are another word: customers are not customs.
-    if (Math.abs(each.length - word.length) > Math.min(most, 1) || each.length > longest) continue;
+    if (Math.abs(each.length - word.length) > Math.min(maxDistance, 1) || each.length > maxNameLength) continue;
     const distance = distanceOf(word, each);
     // Of four characters one may be missing, and none be another.
-    if (distance <= most && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
+    if (distance <= maxDistance && (word.length > 4 || each.length > word.length)) found.push({ word: each, distance });
   }
   return found.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
 };
 
 /** The distance of a word from a name or its nearest part. A name that holds it is as good as a mistake of one character. */
-const likeness = (word: string, name: string, most: number): number => {
+const likeness = (word: string, name: string, maxDistance: number): number => {
   if (word.length > 2 && name.includes(word)) return 1;
   // The first character is seldom a mistake.
   const near = [name, ...name.split(/[._/ -]/)].filter(
-    (part) => part[0] === word[0] && Math.abs(part.length - word.length) <= most,
+    (part) => part[0] === word[0] && Math.abs(part.length - word.length) <= maxDistance,
   );
   return Math.min(Number.POSITIVE_INFINITY, ...near.map((part) => editDistance(word, part)));
 };
@@ -55,17 +55,17 @@ const likeness = (word: string, name: string, most: number): number => {
 /** At most three names that are like a word, the most alike first: what a refusal tells. */
 export const namesLike = (word: string, names: Iterable<string>): string[] => {
   const lower = word.toLowerCase();
-  if (lower.length > longest) return [];
-  const most = Math.max(1, Math.ceil(lower.length / 3));
+  if (lower.length > maxNameLength) return [];
+  const maxDistance = Math.max(1, Math.ceil(lower.length / 3));
   const like: Near[] = [];
   let compared = 0;
   for (const name of names) {
-    if (++compared > mostCompared) break;
-    const distance = likeness(lower, name.toLowerCase().slice(0, longest), most);
-    if (distance <= most) like.push({ word: name, distance });
+    if (++compared > maxCompared) break;
+    const distance = likeness(lower, name.toLowerCase().slice(0, maxNameLength), maxDistance);
+    if (distance <= maxDistance) like.push({ word: name, distance });
   }
   like.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
-  return [...new Set(like.map(({ word: name }) => name))].slice(0, mostShown);
+  return [...new Set(like.map(({ word: name }) => name))].slice(0, maxShown);
 };
 
 /**
@@ -79,27 +79,27 @@ export const corrected = (
 ): Word[] => {
   let compared = 0;
   return words.map((word) => {
-    const isPlain = word.is === 'word' && word.text.length <= longest && /^[\p{L}-]+$/u.test(word.text);
+    const isPlain = word.is === 'word' && word.text.length <= maxNameLength && /^[\p{L}-]+$/u.test(word.text);
     const isKnown = known.some((names) => names.has(word.lower) || names.has(word.stem));
-    if (!isPlain || isKnown || ++compared > mostCorrected) return word;
+    if (!isPlain || isKnown || ++compared > maxCorrected) return word;
     // Of many words the vocabulary has the stem alone.
-    const meant =
-      meantBy(word.lower, known) ??
-      (word.stem === word.lower ? undefined : meantBy(word.stem, known, Math.min(1, mistakesIn(word.stem))));
-    const isLost = meant !== undefined && empty.has(stemOf(meant)) && !isSlip(word.lower, meant);
-    return meant === undefined || isLost
+    const correction =
+      correctionOf(word.lower, known) ??
+      (word.stem === word.lower ? undefined : correctionOf(word.stem, known, Math.min(1, mistakesIn(word.stem))));
+    const isLost = correction !== undefined && empty.has(stemOf(correction)) && !isSlip(word.lower, correction);
+    return correction === undefined || isLost
       ? word
-      : { ...word, text: meant, lower: meant, stem: stemOf(meant), inside: meant };
+      : { ...word, text: correction, lower: correction, stem: stemOf(correction), inside: correction };
   });
 };
 
 /** The one known word that is nearest. */
-const meantBy = (
+const correctionOf = (
   word: string,
   known: readonly Iterable<string>[],
-  most: number = mistakesIn(word),
+  maxDistance: number = mistakesIn(word),
 ): string | undefined => {
-  const [first, second] = most === 0 ? [] : nearest(word, withFirst(known, word), most);
+  const [first, second] = maxDistance === 0 ? [] : nearest(word, withFirst(known, word), maxDistance);
   const isSure =
     second === undefined ||
     second.distance > (first?.distance ?? 0) ||

@@ -37,7 +37,7 @@ export const timeWords: readonly string[] = [
 ];
 
 /** What is said at a place, and how many words say it. */
-export interface Said<Value> {
+export interface WordMatch<Value> {
   readonly words: number;
   readonly value: Value;
 }
@@ -65,9 +65,9 @@ export class TimeReader {
   }
 
   /** The time that begins at a word. */
-  at(at: number): Said<TimePart> | undefined {
+  at(at: number): WordMatch<TimePart> | undefined {
     const preposition = this.#is(at, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
-    const own = (from: number): Said<TimePart> | undefined =>
+    const own = (from: number): WordMatch<TimePart> | undefined =>
       this.#since(from) ??
       this.#between(from) ??
       this.#relative(from) ??
@@ -82,7 +82,7 @@ export class TimeReader {
   }
 
   /** `the last 15 minutes`, `past week`, `last 24h`; `last week` without an article is the one of the calendar. */
-  #relative(at: number): Said<TimePart> | undefined {
+  #relative(at: number): WordMatch<TimePart> | undefined {
     const article = this.#is(at, 'the', 'these', 'this') ? 1 : 0;
     const place = at + article;
     if (!this.#is(place, 'last', 'past', 'previous', 'latest')) return undefined;
@@ -103,7 +103,7 @@ export class TimeReader {
   }
 
   /** The week or month before this one. */
-  #formerly(at: number, stem: string): Said<TimePart> | undefined {
+  #formerly(at: number, stem: string): WordMatch<TimePart> | undefined {
     const to = stem === 'month' ? this.#monthBegin() : this.#weekBegin();
     const from =
       stem === 'month' ? Date.UTC(new Date(to).getUTCFullYear(), new Date(to).getUTCMonth() - 1) : to - 7 * dayMs;
@@ -121,7 +121,7 @@ export class TimeReader {
   }
 
   /** Whole days: a date, a weekday, today, this week. */
-  #days(at: number): Said<TimePart> | undefined {
+  #days(at: number): WordMatch<TimePart> | undefined {
     const one = this.#day(at);
     if (one !== undefined) return { words: one.words, value: { is: 'days', from: one.value, to: one.value + dayMs } };
     const now = this.#now + 1;
@@ -144,7 +144,7 @@ export class TimeReader {
   }
 
   /** The latest Saturday and Sunday; `last weekend` is over. */
-  #weekend(at: number): Said<TimePart> | undefined {
+  #weekend(at: number): WordMatch<TimePart> | undefined {
     const article = this.#is(at, 'the') ? 1 : 0;
     const which = this.#is(at + article, 'last', 'past', 'this') ? 1 : 0;
     if (!this.#is(at + article + which, 'weekend')) return undefined;
@@ -155,7 +155,7 @@ export class TimeReader {
   }
 
   /** `yesterday morning`, `on Monday in the afternoon`: hours of the day that is said. */
-  #partOfDay(at: number): Said<TimePart> | undefined {
+  #partOfDay(at: number): WordMatch<TimePart> | undefined {
     const before = this.#is(at, 'in') && this.#is(at + 1, 'the') ? 2 : 0;
     const hours = partsOfDay[this.#lower(at + before)];
     const isBehindDay = this.#day(at - 1) !== undefined || before > 0;
@@ -164,7 +164,7 @@ export class TimeReader {
   }
 
   /** The wall time at which a day begins. */
-  #day(at: number): Said<number> | undefined {
+  #day(at: number): WordMatch<number> | undefined {
     if (this.#is(at, 'today')) return { words: 1, value: this.#today };
     if (this.#is(at, 'yesterday')) return { words: 1, value: this.#today - dayMs };
     const before = this.#is(at, 'the') ? 1 : 0;
@@ -174,7 +174,7 @@ export class TimeReader {
   }
 
   /** The latest such day, today included; `last Monday` is before today. */
-  #weekday(at: number): Said<number> | undefined {
+  #weekday(at: number): WordMatch<number> | undefined {
     const last = this.#is(at, 'last') ? 1 : 0;
     const weekday = namedIn(weekdays, this.#words[at + last]);
     if (weekday < 0) return undefined;
@@ -183,7 +183,7 @@ export class TimeReader {
   }
 
   /** `3 March`, `March 3rd, 2026`, `the 3rd of March`, `2026-03-03`. Without a year the latest one. */
-  #date(at: number): Said<number> | undefined {
+  #date(at: number): WordMatch<number> | undefined {
     const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(this.#lower(at)) ?? [];
     if (year !== undefined) return this.#dated(1, Number(year), Number(month) - 1, Number(day));
     const article = this.#is(at, 'the') ? 1 : 0;
@@ -196,7 +196,7 @@ export class TimeReader {
     return before >= 0 && dayBehind !== undefined ? this.#withYear(at, 2, before, dayBehind) : undefined;
   }
 
-  #withYear(at: number, words: number, month: number, day: number): Said<number> | undefined {
+  #withYear(at: number, words: number, month: number, day: number): WordMatch<number> | undefined {
     const comma = this.#words[at + words]?.is === 'comma' ? 1 : 0;
     const [written] = /^(?:19|20)\d\d$/.exec(this.#lower(at + words + comma)) ?? [];
     if (written !== undefined) return this.#dated(words + comma + 1, Number(written), month, day);
@@ -204,7 +204,7 @@ export class TimeReader {
     return this.#dated(words, Date.UTC(year, month, day) > this.#today ? year - 1 : year, month, day);
   }
 
-  #dated(words: number, year: number, month: number, day: number): Said<number> | undefined {
+  #dated(words: number, year: number, month: number, day: number): WordMatch<number> | undefined {
     const value = Date.UTC(year, month, day);
     return new Date(value).getUTCMonth() === month && new Date(value).getUTCDate() === day
       ? { words, value }
@@ -212,16 +212,16 @@ export class TimeReader {
   }
 
   /** `2pm`, `2 pm`, `14:00`, `noon`: milliseconds of the day. */
-  #clockTime(at: number): Said<number> | undefined {
+  #clockTime(at: number): WordMatch<number> | undefined {
     if (this.#is(at, 'midnight')) return { words: 1, value: 0 };
     if (this.#is(at, 'noon')) return { words: 1, value: 12 * hourMs };
     const [, hours, minutes = '0', half] = /^(\d{1,2})(?::(\d\d))?(am|pm)?$/.exec(this.#lower(at)) ?? [];
     if (hours === undefined || Number(minutes) > 59) return undefined;
-    const apart = half === undefined && this.#is(at + 1, 'am', 'pm') ? this.#lower(at + 1) : undefined;
-    const hour = this.#hour(at, Number(hours), half ?? apart);
+    const meridiem = half === undefined && this.#is(at + 1, 'am', 'pm') ? this.#lower(at + 1) : undefined;
+    const hour = this.#hour(at, Number(hours), half ?? meridiem);
     return hour === undefined
       ? undefined
-      : { words: apart === undefined ? 1 : 2, value: hour * hourMs + Number(minutes) * minuteMs };
+      : { words: meridiem === undefined ? 1 : 2, value: hour * hourMs + Number(minutes) * minuteMs };
   }
 
   /** An hour of the day: of 12 with a half, of 24 where minutes stand behind it. */
@@ -231,7 +231,7 @@ export class TimeReader {
   }
 
   /** `between 2pm and 4pm`, `from 14:00 to 15:30`, `from 9 to 17`, `between Monday and Wednesday`. */
-  #between(at: number): Said<TimePart> | undefined {
+  #between(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'between', 'from')) return undefined;
     const days = this.#dayPair(at);
     if (days !== undefined) return days;
@@ -253,14 +253,14 @@ export class TimeReader {
     return { words: 2 + first.words + second.words, value: { is: 'clock', from, to } };
   }
 
-  #bareHour(at: number, isJoined: boolean): Said<number> | undefined {
+  #bareHour(at: number, isJoined: boolean): WordMatch<number> | undefined {
     const [hours] = /^\d{1,2}$/.exec(this.#lower(at)) ?? [];
     return hours !== undefined && isJoined && Number(hours) < 24
       ? { words: 1, value: Number(hours) * hourMs }
       : undefined;
   }
 
-  #dayPair(at: number): Said<TimePart> | undefined {
+  #dayPair(at: number): WordMatch<TimePart> | undefined {
     const first = this.#day(at + 1);
     if (first === undefined || !this.#is(at + 1 + first.words, 'and', 'to', 'till', 'until')) return undefined;
     const second = this.#day(at + 2 + first.words);
@@ -272,7 +272,7 @@ export class TimeReader {
   }
 
   /** `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
-  #since(at: number): Said<TimePart> | undefined {
+  #since(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'since', 'after')) return undefined;
     const isMorning = this.#is(at + 1, 'this') && this.#is(at + 2, 'morning');
     const day = isMorning ? { words: 2, value: this.#today } : this.#day(at + 1);
@@ -289,7 +289,7 @@ export class TimeReader {
   }
 
   /** `before 9am`, `until noon` are from the begin of the day; `at 3pm` is no range. */
-  #bounded(at: number): Said<TimePart> | undefined {
+  #bounded(at: number): WordMatch<TimePart> | undefined {
     if (!this.#is(at, 'before', 'until', 'till', 'at', 'around')) return undefined;
     const clock = this.#clockTime(at + 1);
     if (clock === undefined) return undefined;
@@ -298,7 +298,7 @@ export class TimeReader {
   }
 
   /** `2 days ago` is that day; a shorter time ago is a moment, and no range. */
-  #ago(at: number): Said<TimePart> | undefined {
+  #ago(at: number): WordMatch<TimePart> | undefined {
     const number = numberIn(this.#words[at]);
     const own = number === undefined ? undefined : unitMs(number.unit);
     const ms = own ?? (number?.unit === '' ? unitMs(this.#words[at + 1]?.stem) : undefined);

@@ -3,37 +3,37 @@ import type { Range } from '../../queries/range.ts';
 import { stepOf } from '../../queries/steps.ts';
 import { assemble, Unclear } from './assemble.ts';
 import type { Catalogue, KnownMetric, KnownRecords } from './catalogue.ts';
+import { describeMark } from './format.ts';
 import { intentOf } from './intents.ts';
 import { isSearch, promqlIn, searchOf } from './languages.ts';
 import { type Lexicon, lexiconOf, type Target } from './lexicon.ts';
 import type { Mark, Marked } from './marks.ts';
 import { MetricIndex } from './metric-phrases.ts';
 import { metricMeanings } from './metric-query.ts';
-import { rangeSaid } from './ranges.ts';
+import { resolveRange } from './ranges.ts';
 import { type Phrase, QuestionReader } from './reader.ts';
 import { type Meaning, recordMeanings } from './records-query.ts';
 import { corrected, namesLike } from './spelling.ts';
 import { type Now, timeWords } from './times.ts';
-import { becameOf } from './told.ts';
-import type { Asking, ReadWord, Refusal, Understanding } from './understanding.ts';
+import type { Interpretation, ReadWord, Refusal, Understanding } from './understanding.ts';
 import { emptyWords, vocabularyWords } from './vocabulary.ts';
-import { mostWords, type Word, wordsOf } from './words.ts';
+import { maxWords, type Word, wordsOf } from './words.ts';
 
 export interface Question extends Now {
   readonly question: string;
   /** For a question that names no time. */
-  readonly usualRange: Range;
+  readonly defaultRange: Range;
 }
 
 /** Meanings of one question that are shown. */
-const mostMeanings = 5;
+const maxMeanings = 5;
 /** Words with several meanings make at most so many readings. */
-const mostReadings = 16;
-const mostMetrics = 8;
+const maxReadings = 16;
+const maxMetrics = 8;
 
 /** What one target makes of a question. */
 type Attempt =
-  | { readonly askings: readonly Asking[] }
+  | { readonly interpretations: readonly Interpretation[] }
   | { readonly unknown: readonly string[]; readonly problem: string | undefined; readonly words: readonly ReadWord[] };
 
 interface Reading {
@@ -45,17 +45,17 @@ interface Reading {
 /** Metrics with labels, by name: those of the catalogue have none where labels are read of the metrics that a question names alone. */
 export type Labelled = ReadonlyMap<string, KnownMetric>;
 
-export const understand = (asked: Question, catalogue: Catalogue, labelled: Labelled = new Map()): Understanding => {
-  const { question, usualRange: range } = asked;
+export const understand = (input: Question, catalogue: Catalogue, labelled: Labelled = new Map()): Understanding => {
+  const { question, defaultRange: range } = input;
   const promql = promqlIn(question);
   if (promql !== undefined) return written(question, range, [promql]);
   const { records, index, names: landed } = preparedOf(catalogue);
   if (isSearch(question)) return inSearchLanguage(question, range, records);
   const all = wordsOf(question);
-  if (all.length > mostWords)
+  if (all.length > maxWords)
     return refused({
       code: 'unclear',
-      reason: `it has more than ${mostWords} words: ask for one thing`,
+      reason: `it has more than ${maxWords} words: ask for one thing`,
       nearest: [],
       operation: null,
     });
@@ -66,7 +66,7 @@ export const understand = (asked: Question, catalogue: Catalogue, labelled: Labe
   const intent = intentOf(words, (word) => landed.has(word) || labels.has(word));
   if (intent !== undefined) return refused(intent);
   const readings = [...records, ...metricReadings(words, index, catalogue, labelled)];
-  const attempts = readings.map((reading) => attempt(words, all, reading, asked, catalogue));
+  const attempts = readings.map((reading) => attempt(words, all, reading, input, catalogue));
   return concluded(attempts, readings, catalogue);
 };
 
@@ -96,8 +96,8 @@ const preparedOf = (catalogue: Catalogue): Prepared => {
 /** The metrics that a question may name: their labels' values are worth reading. */
 export const metricsNamed = (question: string, catalogue: Catalogue): readonly KnownMetric[] => {
   const { index, names } = preparedOf(catalogue);
-  const words = corrected(wordsOf(question, mostWords), [names, vocabularyWords, times], emptyWords);
-  return index.phraseIn(words)?.metrics.slice(0, mostMetrics) ?? [];
+  const words = corrected(wordsOf(question, maxWords), [names, vocabularyWords, times], emptyWords);
+  return index.phraseIn(words)?.metrics.slice(0, maxMetrics) ?? [];
 };
 
 const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understanding => ({
@@ -107,16 +107,18 @@ const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understandi
 });
 
 /** A question that is a query already, in one language or for several signals. */
-const written = (question: string, range: Range, queries: readonly Asking['query'][]): Understanding => {
-  const askings = queries.map((query): Asking => {
-    const became = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
-    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), became }] };
+const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
+  const interpretations = queries.map((query): Interpretation => {
+    const mappedTo = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
+    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), became: mappedTo }] };
   });
-  return askings.length === 1 ? { is: 'asking', asking: askings[0] as Asking } : { is: 'alternatives', askings };
+  return interpretations.length === 1
+    ? { is: 'interpretation', interpretation: interpretations[0] as Interpretation }
+    : { is: 'alternatives', interpretations };
 };
 
 /** Names of a search that are looked for among those like them. */
-const mostNames = 8;
+const maxNames = 8;
 
 const inSearchLanguage = (question: string, range: Range, records: readonly Reading[]): Understanding => {
   const queries = records.flatMap(({ target, lexicon }) => {
@@ -124,12 +126,14 @@ const inSearchLanguage = (question: string, range: Range, records: readonly Read
     return query === undefined ? [] : [query];
   });
   if (queries.length > 0) return written(question, range, queries);
-  const asked = question.split(/\s+/, mostNames).map((piece) => piece.slice(0, Math.max(0, piece.indexOf(':'))));
+  const candidateNames = question
+    .split(/\s+/, maxNames)
+    .map((piece) => piece.slice(0, Math.max(0, piece.indexOf(':'))));
   const names = records.flatMap(({ lexicon }) => lexicon.fields.map(({ name }) => name));
-  const unknown = asked
+  const unknown = candidateNames
     .map((name) => name.replace(/^[(-]{1,8}/, ''))
     .filter((name) => name !== '' && !names.includes(name));
-  const nearest = [...new Set(unknown.flatMap((name) => namesLike(name, names)))].slice(0, mostNamed);
+  const nearest = [...new Set(unknown.flatMap((name) => namesLike(name, names)))].slice(0, maxNamed);
   return refused({
     code: 'unknown-name',
     reason: 'it is a search, but neither log records nor spans have all the names in it',
@@ -145,7 +149,7 @@ const metricReadings = (
   labelled: Labelled,
 ): Reading[] => {
   const phrase = index.phraseIn(words);
-  return (phrase?.metrics ?? []).slice(0, mostMetrics).map((metric) => {
+  return (phrase?.metrics ?? []).slice(0, maxMetrics).map((metric) => {
     const target: Target = { of: 'metrics', metric: labelled.get(metric.name) ?? metric };
     return {
       target,
@@ -159,7 +163,7 @@ const metricReadings = (
 const choices = (marked: readonly Marked[]): (readonly Mark[])[] => {
   let found: (readonly Mark[])[] = [[]];
   for (const { marks } of marked)
-    found = found.flatMap((before) => marks.map((mark) => [...before, mark])).slice(0, mostReadings);
+    found = found.flatMap((before) => marks.map((mark) => [...before, mark])).slice(0, maxReadings);
   return found;
 };
 
@@ -167,35 +171,38 @@ const attempt = (
   words: readonly Word[],
   all: readonly Word[],
   { target, lexicon, phrase }: Reading,
-  asked: Question,
+  input: Question,
   catalogue: Catalogue,
 ): Attempt => {
-  const marked = new QuestionReader(words, { target, lexicon, phrase, now: asked }).read(all);
+  const marked = new QuestionReader(words, { target, lexicon, phrase, now: input }).read(all);
   const wordsRead = (marks: readonly Mark[]): ReadWord[] =>
-    marked.map(({ text }, at) => ({ text, became: becameOf(marks[at] as Mark, target) }));
+    marked.map(({ text }, at) => ({ text, became: describeMark(marks[at] as Mark, target) }));
   const unknown = marked.filter(({ marks }) => marks[0]?.is === 'unknown').map(({ text }) => text);
   const first = wordsRead(marked.map(({ marks }) => marks[0] as Mark));
   if (unknown.length > 0) return { unknown, problem: undefined, words: first };
   const problems: string[] = [];
-  const askings = choices(marked).flatMap((marks) => {
+  const interpretations = choices(marked).flatMap((marks) => {
     try {
-      return meaningsOf(marks, target, asked, catalogue).map((asking) => ({ ...asking, words: wordsRead(marks) }));
+      return meaningsOf(marks, target, input, catalogue).map((interpretation) => ({
+        ...interpretation,
+        words: wordsRead(marks),
+      }));
     } catch (error) {
       if (!(error instanceof Unclear)) throw error;
       problems.push(error.message);
       return [];
     }
   });
-  return askings.length > 0 ? { askings } : { unknown: [], problem: problems[0], words: first };
+  return interpretations.length > 0 ? { interpretations } : { unknown: [], problem: problems[0], words: first };
 };
 
-type Read = Omit<Asking, 'words'>;
+type Read = Omit<Interpretation, 'words'>;
 
-const meaningsOf = (marks: readonly Mark[], target: Target, asked: Question, catalogue: Catalogue): Read[] => {
+const meaningsOf = (marks: readonly Mark[], target: Target, input: Question, catalogue: Catalogue): Read[] => {
   const draft = assemble(marks);
-  const said = rangeSaid(draft.times, asked);
-  if (said !== undefined && 'problem' in said) throw new Unclear(said.problem);
-  const range = said?.range ?? asked.usualRange;
+  const parsedRange = resolveRange(draft.times, input);
+  if (parsedRange !== undefined && 'problem' in parsedRange) throw new Unclear(parsedRange.problem);
+  const range = parsedRange?.range ?? input.defaultRange;
   const meanings =
     target.of === 'metrics'
       ? metricMeanings(draft, target.metric)
@@ -211,17 +218,17 @@ const hasServerSpans = ({ traces }: Catalogue): boolean =>
   (traces.fields.find(({ name }) => name === 'kind')?.values ?? ['server']).includes('server');
 
 const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], catalogue: Catalogue): Understanding => {
-  const all = attempts.flatMap((each) => ('askings' in each ? each.askings : []));
+  const all = attempts.flatMap((each) => ('interpretations' in each ? each.interpretations : []));
   // What nothing has landed of is no second meaning.
   const landed = all.filter(({ query }) => {
     const signal = 'signal' in query ? query.signal : undefined;
     return (signal !== 'logs' && signal !== 'traces') || hasLanded(catalogue[signal]);
   });
-  const askings = landed.length > 0 ? landed : all;
-  const byQuery = new Map(askings.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
+  const candidates = landed.length > 0 ? landed : all;
+  const byQuery = new Map(candidates.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
   const meanings = [...byQuery.values()];
-  if (meanings.length === 1) return { is: 'asking', asking: meanings[0] as Asking };
-  if (meanings.length > 1) return { is: 'alternatives', askings: meanings.slice(0, mostMeanings) };
+  if (meanings.length === 1) return { is: 'interpretation', interpretation: meanings[0] as Interpretation };
+  if (meanings.length > 1) return { is: 'alternatives', interpretations: meanings.slice(0, maxMeanings) };
   const failed = attempts.flatMap((each) => ('unknown' in each ? [each] : []));
   const closest = failed.toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
   if (closest === undefined)
@@ -233,15 +240,15 @@ const concluded = (attempts: readonly Attempt[], readings: readonly Reading[], c
 
 const hasLanded = ({ services, fields }: KnownRecords): boolean => services.length + fields.length > 0;
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 const unknownNames = (unknown: readonly string[], readings: readonly Reading[], { metrics }: Catalogue): Refusal => {
   const names = new Set([
     ...readings.flatMap(({ lexicon }) => lexicon.fields.flatMap(({ name, values }) => [name, ...values])),
     ...metrics.map(({ name }) => name),
   ]);
-  const shown = [...new Set(unknown)].slice(0, mostNamed);
-  const nearest = [...new Set(shown.flatMap((word) => namesLike(word, names)))].slice(0, mostNamed);
+  const shown = [...new Set(unknown)].slice(0, maxNamed);
+  const nearest = [...new Set(shown.flatMap((word) => namesLike(word, names)))].slice(0, maxNamed);
   const list = shown.map((word) => `"${word.slice(0, 100)}"`).join(' and ');
   const like = nearest.length === 0 ? '' : `; like it: ${nearest.join(', ')}`;
   return {

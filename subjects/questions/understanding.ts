@@ -1,6 +1,6 @@
 /** What comes of a question. */
 import type { Range } from '../../queries/range.ts';
-import type { AskedQuery } from '../../queries/run.ts';
+import type { QueryRequest } from '../../queries/run.ts';
 
 /** A word or some of a question, and what they became; null where they have no part in the query. */
 export interface ReadWord {
@@ -9,8 +9,8 @@ export interface ReadWord {
 }
 
 /** One meaning of a question. */
-export interface Asking {
-  readonly query: AskedQuery;
+export interface Interpretation {
+  readonly query: QueryRequest;
   readonly range: Range;
   readonly stepMs: number | undefined;
   /** Parts of its search, each of which may be left out to see which one excludes all. */
@@ -44,7 +44,7 @@ export interface Refusal {
 }
 
 export type Understanding =
-  | { readonly is: 'asking'; readonly asking: Asking }
+  | { readonly is: 'interpretation'; readonly interpretation: Interpretation }
   /** Several meanings, of which the asker takes one. */
-  | { readonly is: 'alternatives'; readonly askings: readonly Asking[] }
+  | { readonly is: 'alternatives'; readonly interpretations: readonly Interpretation[] }
   | { readonly is: 'refusal'; readonly refusal: Refusal; readonly words: readonly ReadWord[] };

@@ -12,7 +12,7 @@ export interface Word {
 }
 
 /** Questions have some twenty words; more than this are none. */
-export const mostWords = 200;
+export const maxWords = 200;
 
 /** A condition of the search language, a text in quotes, an operator, a comma, or a word. Each is tried at one place alone. */
 const pieces = {
@@ -77,13 +77,13 @@ const perUnit = /\b(requests?|reqs?|logs?|errors?|spans?|calls?)\/(s|sec|second|
 const unitNames: Readonly<Record<string, string>> = { s: 'second', sec: 'second', min: 'minute', h: 'hour' };
 
 /** The words of a question, at most `most`: more are left out. */
-export const wordsOf = (asked: string, most = mostWords + 1): Word[] => {
-  const question = asked
+export const wordsOf = (input: string, limit = maxWords + 1): Word[] => {
+  const question = input
     .replace(perUnit, (_all, what: string, unit: string) => `${what} per ${unitNames[unit.toLowerCase()] ?? unit}`)
     .replace(/(?<=^|\s)non-(?=[\w/])/gi, 'not ');
   const words: Word[] = [];
   let at = 0;
-  while (at < question.length && words.length < most) {
+  while (at < question.length && words.length < limit) {
     const piece = pieceAt(question, at);
     if (piece !== undefined && /[\p{L}\p{N}<>=≥≤,"“”/%]/u.test(piece.word.text)) words.push(piece.word);
     at += Math.max(1, piece?.length ?? 1);

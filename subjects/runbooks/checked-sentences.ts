@@ -23,15 +23,15 @@ const link = /\bhttps?:|\bwww\.|\]\(|javascript:/i;
 const numbersIn = (text: string): Set<string> => new Set(text.match(numbers) ?? []);
 
 /** Whether the passages say it: each number and piece of code as it stands, most of its words, and no link, as links come of sources alone. */
-const isSaid = (text: string, sources: readonly string[]): boolean => {
+const isSupported = (text: string, sources: readonly string[]): boolean => {
   if (link.test(text)) return false;
   const source = sources.join('\n');
   const known = numbersIn(source);
   if (![...numbersIn(text)].every((number) => known.has(number))) return false;
   if (![...text.matchAll(code)].every(([, piece = '']) => source.includes(piece))) return false;
   const stems = [...stemsOf(text)];
-  const said = stemsOf(source);
-  return stems.length > 0 && stems.filter((stem) => said.has(stem)).length >= fairPart * stems.length;
+  const sourceStems = stemsOf(source);
+  return stems.length > 0 && stems.filter((stem) => sourceStems.has(stem)).length >= fairPart * stems.length;
 };
 
 /** Those that cite passages which say them; the others are left out and counted. */
@@ -41,11 +41,11 @@ export const checkSentences = (
 ): CheckedSentences => {
   const sentences = written.flatMap(({ text, sources }): Cited[] => {
     const cited = [...new Set(sources)].filter((place) => passages[place] !== undefined);
-    const said = cited.flatMap((place) => {
+    const sourceTexts = cited.flatMap((place) => {
       const passage = passages[place];
       return passage === undefined ? [] : [[passage.book.title, ...passage.headings, passage.text].join('\n')];
     });
-    return said.length > 0 && isSaid(text, said) ? [{ text: text.trim(), passages: cited }] : [];
+    return sourceTexts.length > 0 && isSupported(text, sourceTexts) ? [{ text: text.trim(), passages: cited }] : [];
   });
   return { sentences, leftOut: written.length - sentences.length };
 };

@@ -26,15 +26,15 @@ const withoutHashes = (text: string): string => {
 /** Takes out what stands between two marks, with them; all the rest where the second is missing. */
 const without = (text: string, begin: string, end: string): string => {
   const lower = text.toLowerCase();
-  let kept = '';
+  let result = '';
   let at = 0;
   for (let from = lower.indexOf(begin); from >= 0; from = lower.indexOf(begin, at)) {
-    kept += text.slice(at, from);
+    result += text.slice(at, from);
     const to = lower.indexOf(end, from + begin.length);
-    if (to < 0) return kept;
+    if (to < 0) return result;
     at = to + end.length;
   }
-  return kept + text.slice(at);
+  return result + text.slice(at);
 };
 
 /** The title of a head in YAML, and the text after it. */
@@ -46,9 +46,9 @@ const withoutHead = (text: string): { readonly title: string; readonly rest: str
     .slice(4, end)
     .split('\n')
     .find((line) => line.startsWith('title:'));
-  const said = (title ?? '').slice('title:'.length).trim();
+  const titleText = (title ?? '').slice('title:'.length).trim();
   const after = text.indexOf('\n', end + 1);
-  return { title: said.replace(/^["']|["']$/g, ''), rest: after < 0 ? '' : text.slice(after + 1) };
+  return { title: titleText.replace(/^["']|["']$/g, ''), rest: after < 0 ? '' : text.slice(after + 1) };
 };
 
 /** What a line outside of code is, or makes of the line before it. */

@@ -1,6 +1,6 @@
 /** Queries that passages name: in code, as PromQL or as a Query in JSON; of a rule, its own. */
 import { Query } from '../../queries/query.ts';
-import { type AskedQuery, queryOf } from '../../queries/run.ts';
+import { type QueryRequest, queryOf } from '../../queries/run.ts';
 import { promqlIn } from '../questions/languages.ts';
 import type { FoundPassage } from './passage-index.ts';
 
@@ -11,14 +11,14 @@ export interface NamedQuery {
 }
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-const longestSpan = 1_000;
+const maxSpanLength = 1_000;
 
 /** What stands between two marks of a line. */
 const spansIn = (line: string): string[] =>
   line
     .split('`')
     .slice(0, -1)
-    .filter((each, index) => index % 2 === 1 && each.length <= longestSpan);
+    .filter((each, index) => index % 2 === 1 && each.length <= maxSpanLength);
 
 /** What stands as code: blocks, and spans within a line. */
 const codeIn = (text: string): string[] => {
@@ -34,7 +34,7 @@ const codeIn = (text: string): string[] => {
   return block === undefined ? found : [...found, block.join('\n')];
 };
 
-const queryIn = (code: string): AskedQuery | undefined => {
+const queryIn = (code: string): QueryRequest | undefined => {
   const text = code.trim();
   if (!text.startsWith('{"') && !text.startsWith('{\n')) return promqlIn(text);
   try {
@@ -45,7 +45,7 @@ const queryIn = (code: string): AskedQuery | undefined => {
 };
 
 /** Each query once, by the first passage that names it. A command of a shell is none. */
-export const namedQueries = (found: readonly FoundPassage[], most: number): NamedQuery[] => {
+export const namedQueries = (found: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
   const named = new Map<string, NamedQuery>();
   for (const [passage, { book, text }] of found.entries()) {
     // Anybody who can log can write a pattern: nothing in it is run.
@@ -54,11 +54,11 @@ export const namedQueries = (found: readonly FoundPassage[], most: number): Name
       ...(book.query === undefined ? [] : [book.query]),
       ...codes.flatMap((code) => queryIn(code) ?? []),
     ];
-    for (const asked of queries) {
-      const query = queryOf(asked);
+    for (const request of queries) {
+      const query = queryOf(request);
       const key = JSON.stringify(query);
       if (!named.has(key)) named.set(key, { query, passage });
-      if (named.size >= most) return [...named.values()];
+      if (named.size >= maxQueries) return [...named.values()];
     }
   }
   return [...named.values()];

@@ -1,5 +1,5 @@
 /** Finds passages by their words, BM25 over titles, headings and texts, and by what is told of their likeness to a question. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import MiniSearch from 'minisearch';
 import type { Query } from '../../queries/query.ts';
 import type { Passage } from './passages.ts';
@@ -46,14 +46,14 @@ const weights: Readonly<Record<Source, number>> = {
 };
 
 /** Further words of a question are not looked for. */
-const mostWords = 200;
+const maxWords = 200;
 /** Passages that are indexed before others have a turn. */
 const atOnce = 20;
 
 /** Of what people wrote, and not of what telemetry or rules say. */
 const written: ReadonlySet<Source> = new Set<Source>(['document', 'incident']);
 /** Passages that are found by their likeness alone. */
-const mostAlike = 10;
+const maxSimilar = 10;
 /** Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). */
 const rankOffset = 60;
 
@@ -93,7 +93,7 @@ export class PassageIndex {
     if (this.#books.has(key)) return;
     this.#books.set(key, book);
     for (const [nth, { headings, text }] of book.passages.entries()) {
-      if (nth > 0 && nth % atOnce === 0) await nextTurn();
+      if (nth > 0 && nth % atOnce === 0) await yieldToEventLoop();
       // It was taken out meanwhile.
       if (this.#books.get(key) !== book) return;
       const { source, title } = book;
@@ -138,7 +138,7 @@ export class PassageIndex {
   }
 
   #byWords(question: string, from: ReadonlySet<Source>): readonly Scored[] {
-    const words = [...new Set(wordsOf(question))].slice(0, mostWords);
+    const words = [...new Set(wordsOf(question))].slice(0, maxWords);
     return this.#search.search(words.join(' '), {
       tokenize: (text) => text.split(' '),
       boost: { title: 2, headings: 1.5 },
@@ -154,7 +154,7 @@ export class PassageIndex {
       const score = likeness(text);
       return score === undefined ? [] : [{ id, score }];
     });
-    const best = known.toSorted((one, other) => other.score - one.score).slice(0, mostAlike);
+    const best = known.toSorted((one, other) => other.score - one.score).slice(0, maxSimilar);
     return best.map(({ id }) => id);
   }
 

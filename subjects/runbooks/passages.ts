@@ -18,30 +18,30 @@ export interface ReadDocument {
 }
 
 /** A longer section is several passages. */
-const longest = 2_000;
-const longestHeading = 200;
+const maxPassageLength = 2_000;
+const maxHeadingLength = 200;
 
 /** Where a text of more than `longest` characters is cut: after a paragraph, a line or a sentence in its second half, else where it is full. */
 const cutOf = (text: string): number => {
   for (const mark of ['\n\n', '\n', '. ', ' ']) {
-    const at = text.lastIndexOf(mark, longest - mark.length);
-    if (at >= longest / 2) return at + mark.length;
+    const at = text.lastIndexOf(mark, maxPassageLength - mark.length);
+    if (at >= maxPassageLength / 2) return at + mark.length;
   }
-  return longest;
+  return maxPassageLength;
 };
 
 const piecesOf = (text: string): string[] => {
   const pieces: string[] = [];
   let rest = text.trim();
-  while (rest.length > longest) {
-    const cut = cutOf(rest.slice(0, longest));
+  while (rest.length > maxPassageLength) {
+    const cut = cutOf(rest.slice(0, maxPassageLength));
     pieces.push(rest.slice(0, cut).trim().toWellFormed());
     rest = rest.slice(cut).trim();
   }
   return rest === '' ? pieces : [...pieces, rest];
 };
 
-const shortened = (text: string): string => text.slice(0, longestHeading).toWellFormed();
+const shortened = (text: string): string => text.slice(0, maxHeadingLength).toWellFormed();
 
 const readers: Readonly<Record<Format, (text: string) => { readonly title: string; readonly lines: readonly Line[] }>> =
   {
@@ -74,15 +74,15 @@ export const readDocument = (content: string, format: Format, given = ''): ReadD
       continue;
     }
     end();
-    const said = shortened(line.text);
-    if (first === '' && line.level === 1) first = said;
-    open = [...Array.from({ length: line.level - 1 }, (_, index) => open[index]), said];
+    const heading = shortened(line.text);
+    if (first === '' && line.level === 1) first = heading;
+    open = [...Array.from({ length: line.level - 1 }, (_, index) => open[index]), heading];
   }
   end();
   const title = shortened(given || own || first || lines.find((line) => line.text.trim() !== '')?.text.trim() || '');
-  const named = passages.map(({ headings, text: said }) => ({
+  const named = passages.map(({ headings, text: passageText }) => ({
     headings: headings[0] === title ? headings.slice(1) : headings,
-    text: said,
+    text: passageText,
   }));
   // Headings alone are something to find, too.
   if (named.length === 0 && lines.length > 0 && title !== '')

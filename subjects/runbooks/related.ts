@@ -9,9 +9,9 @@ import type { Book } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
 /** Those resolved last, and those seen last; further ones are not found. */
-const mostIncidents = 300;
-const mostRules = 1_000;
-const mostPatterns = 500;
+const maxIncidents = 300;
+const maxRules = 1_000;
+const maxPatterns = 500;
 
 /** A book, and a key which is another one when the book says something else. */
 export interface KeyedBook {
@@ -27,23 +27,23 @@ const keyed = (book: Book): KeyedBook => ({
 const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
   const { items } = await documents
     .collection(incidents)
-    .list({ filter: { status: 'resolved' }, sort: { openedAt: -1 }, limit: mostIncidents });
+    .list({ filter: { status: 'resolved' }, sort: { openedAt: -1 }, limit: maxIncidents });
   if (items.length === 0) return [];
   const ids = items.map(({ id }) => id);
   const [postmortems, notes] = await Promise.all([
-    documents.collection(incidentPostmortems).list({ filter: { id: { $in: ids } }, limit: mostIncidents }),
+    documents.collection(incidentPostmortems).list({ filter: { id: { $in: ids } }, limit: maxIncidents }),
     documents.collection(incidentNotes).list({ filter: { incidentId: { $in: ids } } }),
   ]);
   return items.map(({ id, title, summary, services }) => {
     const postmortem = postmortems.items.find((each) => each.id === id);
     const actions = postmortem?.actions.map(({ text }) => `- ${text}`).join('\n') ?? '';
-    const said = notes.items.filter(({ incidentId }) => incidentId === id).map(({ text }) => text);
+    const noteTexts = notes.items.filter(({ incidentId }) => incidentId === id).map(({ text }) => text);
     const parts: readonly (readonly [heading: string, text: string])[] = [
       ['', [summary, services.length === 0 ? '' : `Services: ${services.join(', ')}`].join('\n\n').trim()],
       ['Impact', postmortem?.impact ?? ''],
       ['Causes', postmortem?.causes ?? ''],
       ['Actions', actions],
-      ['Notes', said.join('\n\n')],
+      ['Notes', noteTexts.join('\n\n')],
     ];
     const passages = parts.flatMap(([heading, text]) =>
       readDocument(text, 'text', title).passages.map((each) => ({
@@ -60,7 +60,7 @@ const readIncidents = async (documents: TenantDocuments): Promise<Book[]> => {
 const linkOf = (text: string): string => (/^https?:\/\/[^\s<>"]+$/.test(text) && !text.includes('{{') ? text : '');
 
 const readRules = async (documents: TenantDocuments): Promise<Book[]> => {
-  const { items } = await documents.collection(alertRules).list({ limit: mostRules });
+  const { items } = await documents.collection(alertRules).list({ limit: maxRules });
   return items.flatMap((stored): Book[] => {
     const rule = readRule(stored);
     if (rule === undefined) return [];
@@ -78,7 +78,7 @@ const readPatterns = async ({ columns }: Reading): Promise<Book[]> => {
   const rows = await columns.query<{ id: string; template: string; services: readonly string[] }>(
     `SELECT pattern_id AS id, argMax(template, last_seen) AS template, arraySort(groupUniqArray(20)(toString(service))) AS services
     FROM log_patterns WHERE tenant_id = {tenant:String}
-    GROUP BY id ORDER BY max(last_seen) DESC, id LIMIT ${mostPatterns}`,
+    GROUP BY id ORDER BY max(last_seen) DESC, id LIMIT ${maxPatterns}`,
   );
   return rows.flatMap(({ id, template, services }): Book[] => {
     const { passages } = readDocument(template, 'text', services.join(', '));

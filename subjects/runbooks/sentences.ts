@@ -6,22 +6,22 @@ const segments = new Intl.Segmenter('en', { granularity: 'sentence' });
 const fence = /^ {0,3}(?:`{3,}|~{3,})/;
 /** What begins a list item, a quotation or a line of a table. */
 const mark = /^\s{0,16}(?:[-*+>|]|\d{1,3}[.)])\s+/;
-const shortest = 12;
-const longest = 600;
+const minSentenceLength = 12;
+const maxSentenceLength = 600;
 
 /** `[words](address)` → `words`. */
 const withoutAddresses = (text: string): string => {
-  let said = '';
+  let result = '';
   let at = 0;
   for (let middle = text.indexOf(']('); middle >= 0; middle = text.indexOf('](', at)) {
     const begin = text.lastIndexOf('[', middle);
     const end = text.indexOf(')', middle);
     if (end < 0) break;
     const isLink = begin >= at;
-    said += isLink ? text.slice(at, begin) + text.slice(begin + 1, middle) : text.slice(at, middle + 2);
+    result += isLink ? text.slice(at, begin) + text.slice(begin + 1, middle) : text.slice(at, middle + 2);
     at = isLink ? end + 1 : middle + 2;
   }
-  return said + text.slice(at);
+  return result + text.slice(at);
 };
 
 /** Text as people read it: links by what they say, no emphasis. Code keeps its marks, which show where it begins and ends. */
@@ -44,8 +44,8 @@ const blocksOf = (text: string): string[] => {
     }
     if (isCode) continue;
     if (line.trim() === '' || mark.test(line)) end();
-    const said = plain(line.replace(mark, ''));
-    if (said !== '') open.push(said);
+    const lineText = plain(line.replace(mark, ''));
+    if (lineText !== '') open.push(lineText);
   }
   end();
   return blocks;
@@ -56,8 +56,8 @@ export const sentencesOf = (text: string): string[] =>
   blocksOf(text).flatMap((block) =>
     [...segments.segment(block)]
       .map(({ segment }) => segment.trim())
-      .filter((each) => each.length >= shortest)
-      .map((each) => (each.length > longest ? `${each.slice(0, longest).toWellFormed()} …` : each)),
+      .filter((each) => each.length >= minSentenceLength)
+      .map((each) => (each.length > maxSentenceLength ? `${each.slice(0, maxSentenceLength).toWellFormed()} …` : each)),
   );
 
 export interface Cited {
@@ -76,8 +76,8 @@ export interface BestSentences {
 const fairScore = 0.4;
 /** Of the weight of a question's words, the part that the first passage must have. */
 const fairPart = 0.25;
-const mostSentences = 6;
-const mostOfPassage = 2;
+const maxSentences = 6;
+const maxPerPassage = 2;
 
 const stemsOfPassage = ({ book, headings, text }: FoundPassage): Set<string> =>
   stemsOf([book.title, ...headings, text].join('\n'));
@@ -118,14 +118,14 @@ export const bestSentences = (question: string, found: readonly FoundPassage[]):
         rank: partOf(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
       }))
       .sort((one, other) => other.rank - one.rank || one.place - other.place)
-      .slice(0, mostOfPassage),
+      .slice(0, maxPerPassage),
   );
   const places = new Map<string, number[]>();
   for (const { text, index } of candidates) places.set(text, [...(places.get(text) ?? []), index]);
   const chosen = candidates
     .filter(({ text, index }) => places.get(text)?.[0] === index)
     .sort((one, other) => other.rank - one.rank)
-    .slice(0, mostSentences)
+    .slice(0, maxSentences)
     .sort((one, other) => one.index - other.index || one.place - other.place);
   const sentences = chosen.map(({ text }) => ({ text, passages: [...new Set(places.get(text) ?? [])] }));
   return { sentences, reason: sentences.length === 0 ? 'the passages have no sentences: read them as they are' : null };

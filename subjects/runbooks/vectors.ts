@@ -4,11 +4,11 @@ import { hash } from 'node:crypto';
 export type Vector = Int8Array;
 
 /** Of all organizations: some 40,000 vectors of 1,536 numbers. Those of organizations that asked longest ago go. */
-const mostBytes = 64 * 1024 * 1024;
+const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** Numbers as shares of the largest; undefined where they have no direction. */
 export const directionOf = (numbers: readonly number[]): Vector | undefined => {
-  const largest = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  const largest = numbers.reduce((max, number) => Math.max(max, Math.abs(number)), 0);
   if (!(largest > 0 && Number.isFinite(largest))) return undefined;
   return Int8Array.from(numbers, (number) => Math.round((number / largest) * 127));
 };
@@ -33,26 +33,26 @@ export const vectorKey = (text: string): string => hash('sha256', text, 'base64u
 
 export class Vectors {
   readonly #held = new Map<string, Map<string, Vector>>();
-  readonly #most: number;
+  readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(most = mostBytes) {
-    this.#most = most;
+  constructor(maxBytes = defaultMaxBytes) {
+    this.#maxBytes = maxBytes;
   }
 
   get(tenantId: string, key: string): Vector | undefined {
     return this.#of(tenantId).get(key);
   }
 
-  keep(tenantId: string, key: string, vector: Vector): void {
+  set(tenantId: string, key: string, vector: Vector): void {
     const held = this.#of(tenantId);
     this.#bytes += vector.byteLength - (held.get(key)?.byteLength ?? 0);
     held.set(key, vector);
     for (const [other, theirs] of this.#held) {
-      if (this.#bytes <= this.#most) return;
+      if (this.#bytes <= this.#maxBytes) return;
       // Where one organization alone has more, its oldest go.
       for (const [oldest, { byteLength }] of theirs) {
-        if (this.#bytes <= this.#most) break;
+        if (this.#bytes <= this.#maxBytes) break;
         theirs.delete(oldest);
         this.#bytes -= byteLength;
       }

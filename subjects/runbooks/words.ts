@@ -10,7 +10,7 @@ const filler = new Set(
   will with would you your`.split(/\s+/),
 );
 
-const longestWord = 64;
+const maxWordLength = 64;
 const run = /[\p{L}\p{N}]+/gu;
 
 /** `KubePodCrashLooping` → `Kube Pod Crash Looping`, `HTTPServer` → `HTTP Server`. */
@@ -24,7 +24,7 @@ const splitCamelCase = (name: string): readonly string[] =>
 export const wordsOf = (text: string): string[] => {
   const words: string[] = [];
   for (const [found] of text.normalize('NFKC').matchAll(run)) {
-    const name = found.slice(0, longestWord);
+    const name = found.slice(0, maxWordLength);
     const parts = splitCamelCase(name);
     for (const part of parts.length > 1 ? [...parts, name] : parts) {
       const word = part.toLowerCase();
@@ -36,14 +36,14 @@ export const wordsOf = (text: string): string[] => {
 
 /** Stems of words that were seen, as texts repeat themselves: making one takes microseconds. */
 const stems = new Map<string, string>();
-const mostStems = 50_000;
+const maxStems = 50_000;
 
 /** What a word has in common with its other forms: `restarting` and `restarts` are `restart`. */
 export const stemOf = (word: string): string => {
   let stem = stems.get(word);
   if (stem === undefined) {
     stem = stemmer(word);
-    if (stems.size >= mostStems) stems.clear();
+    if (stems.size >= maxStems) stems.clear();
     stems.set(word, stem);
   }
   return stem;

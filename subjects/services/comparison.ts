@@ -14,8 +14,8 @@ export interface MinuteCounts {
   readonly buckets: DurationBuckets;
 }
 
-export const leastRequests = 50;
-export const leastMinutes = 5;
+export const minRequests = 50;
+export const minMinutes = 5;
 /** How often a difference is found where there is none, at most; of all questions together. */
 export const falseAlarms = 0.01;
 /** What is smaller matters to nobody: of the share of failed requests, of slow requests, and of the probability that a request took longer. */
@@ -117,17 +117,19 @@ const judged = (aspect: Aspect, before: readonly Cluster[], after: readonly Clus
   const deviation = Math.sqrt(one.variance + two.variance);
   const freedom = Math.max(1, Math.min(before.length, after.length) - 1);
   const p = 2 * studentTail(Math.abs(difference) / deviation, freedom);
-  const least = relevant[aspect];
+  const minDifference = relevant[aspect];
   const [low, high] = [
     difference - studentQuantile(freedom) * deviation,
     difference + studentQuantile(freedom) * deviation,
   ];
   const shared = { aspect, before: one.mean, after: two.mean, difference, interval: [low, high] as const, p };
-  const together = Math.min(1, p * aspects.length);
-  if (together < falseAlarms && Math.abs(difference) >= least)
-    return { ...shared, confidence: 1 - together, verdict: difference > 0 ? 'worse' : 'better' };
+  const adjustedP = Math.min(1, p * aspects.length);
+  if (adjustedP < falseAlarms && Math.abs(difference) >= minDifference)
+    return { ...shared, confidence: 1 - adjustedP, verdict: difference > 0 ? 'worse' : 'better' };
   const within =
-    1 - studentTail((least - difference) / deviation, freedom) - studentTail((least + difference) / deviation, freedom);
+    1 -
+    studentTail((minDifference - difference) / deviation, freedom) -
+    studentTail((minDifference + difference) / deviation, freedom);
   return { ...shared, confidence: Math.max(0, within), verdict: within >= 0.8 ? 'no difference' : 'unknown' };
 };
 
@@ -168,18 +170,18 @@ const incompleteBeta = (x: number, a: number, b: number): number => {
 /** Lentz' method. */
 const fraction = (x: number, a: number, b: number): number => {
   const tiny = 1e-300;
-  const kept = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
+  const avoidZero = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
   let c = 1;
-  let d = 1 / kept(1 - ((a + b) * x) / (a + 1));
+  let d = 1 / avoidZero(1 - ((a + b) * x) / (a + 1));
   let result = d;
   for (let m = 1; m <= 300; m++) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / kept(1 + even * d);
-    c = kept(1 + even / c);
+    d = 1 / avoidZero(1 + even * d);
+    c = avoidZero(1 + even / c);
     result *= d * c;
     const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / kept(1 + odd * d);
-    c = kept(1 + odd / c);
+    d = 1 / avoidZero(1 + odd * d);
+    c = avoidZero(1 + odd / c);
     result *= d * c;
     if (Math.abs(d * c - 1) < 1e-12) break;
   }

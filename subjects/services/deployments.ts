@@ -7,7 +7,7 @@ import type { Incompleteness } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
-import { environmentOf } from './chosen.ts';
+import { environmentOf } from './chosen-activity.ts';
 import { type DetectedDeployment, deploymentsIn, type VersionActivity } from './detection.ts';
 import { minuteMs, minutesCondition, minutesValues } from './minutes.ts';
 
@@ -39,9 +39,9 @@ export interface DeploymentQuestion extends ProjectScope {
   readonly environment?: string | undefined;
 }
 
-const most = 5_000;
+const maxDeployments = 5_000;
 /** Activity before a range tells what was active when it begins. */
-const lookBackMs = 24 * 3_600_000;
+const lookbackMs = 24 * 3_600_000;
 /** A version was stopped when nothing came of it for so long. */
 const quietMs = 5 * minuteMs;
 /** A recorded and a detected deployment of one version so far apart are one. */
@@ -57,11 +57,11 @@ export const readDeployments = async (
   const { range, environment, service } = question;
   const wider = { from: range.from - BigInt(sameMs) * 1_000_000n, to: range.to + BigInt(sameMs) * 1_000_000n };
   const [events, { detected, stepMs }] = await Promise.all([
-    readEvents(reading, { ...question, range: wider, kinds: ['deployment'] }, { limit: most + 1 }),
+    readEvents(reading, { ...question, range: wider, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
     detect(reading, question),
   ]);
   const recorded = events
-    .slice(0, most)
+    .slice(0, maxDeployments)
     .map(recordedOf)
     .filter((each) => environment === undefined || each.environment === environment);
   const all = [...recorded];
@@ -87,8 +87,8 @@ export const readDeployments = async (
       one.time === other.time ? (one.id < other.id ? 1 : -1) : one.time < other.time ? 1 : -1,
     ),
     partial:
-      events.length > most
-        ? [{ code: 'rows', message: `there are more than ${most} recorded deployments; the newest are read` }]
+      events.length > maxDeployments
+        ? [{ code: 'rows', message: `there are more than ${maxDeployments} recorded deployments; the newest are read` }]
         : [],
   };
 };
@@ -144,7 +144,7 @@ const detect = async (
   { columns, nowMs }: Reading,
   { range, service, environment, ...scope }: DeploymentQuestion,
 ): Promise<{ readonly detected: readonly DetectedDeployment[]; readonly stepMs: number }> => {
-  const fromMs = Number(range.from / 1_000_000n) - lookBackMs;
+  const fromMs = Number(range.from / 1_000_000n) - lookbackMs;
   const toMs = Math.min(Number(range.to / 1_000_000n) + quietMs, nowMs);
   const stepMs = stepOf(fromMs, toMs);
   const rows = await columns.query<{ of: string; place: string; version: string; steps: number[]; received: string }>(

@@ -8,7 +8,7 @@ import { type Resource, resourcesOf } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { formatTime } from '../../queries/time.ts';
 import { anyRow } from '../../schemas/tables/any-row.ts';
-import { type Choice, chosenActivity } from './chosen.ts';
+import { type Choice, chosenActivity } from './chosen-activity.ts';
 import { readEdges } from './edges.ts';
 
 const Sent = {
@@ -91,8 +91,8 @@ interface Row {
   readonly last: string;
 }
 
-const mostResources = 1_000;
-const mostEdges = 1_000;
+const maxResources = 1_000;
+const maxEdges = 1_000;
 
 const sumsOf = (row: Row): Sums => ({
   logs: Number(row.all_logs),
@@ -122,7 +122,7 @@ export const readServiceParts = async (
     columns.query<Row>(
       `SELECT toString(resource_id) AS id, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(sum(requests)) AS all_requests, toString(sum(errors)) AS all_errors,
         toString(toUnixTimestamp64Nano(min(first_seen))) AS first, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
-      FROM resource_activity WHERE ${where} GROUP BY resource_id ORDER BY max(last_seen) DESC, resource_id LIMIT ${mostResources + 1}`,
+      FROM resource_activity WHERE ${where} GROUP BY resource_id ORDER BY max(last_seen) DESC, resource_id LIMIT ${maxResources + 1}`,
       parameters,
     ),
     firstReceipts({ columns }, choice.service),
@@ -130,21 +130,21 @@ export const readServiceParts = async (
       `SELECT toString(uniqExact(endpoint)) AS endpoints FROM span_metrics WHERE ${chosenActivity({ ...choice, environment: undefined }).where} AND kind IN (0, 1, 2, 5)`,
       chosenActivity({ ...choice, environment: undefined }).parameters,
     ),
-    readEdges(columns, choice, { minutes: choice.minutes, limit: mostEdges + 1, isMap: true }),
+    readEdges(columns, choice, { minutes: choice.minutes, limit: maxEdges + 1, isMap: true }),
   ]);
-  const shown = rows.slice(0, mostResources);
+  const shown = rows.slice(0, maxResources);
   const resources = await resourcesOf(
     columns,
     shown.map(({ id }) => id),
   );
   const seen = shown.map((row) => ({ ...row, sums: sumsOf(row), text: textsOf(resources.get(row.id)) }));
   const partial: Incompleteness[] = [];
-  if (rows.length > mostResources)
+  if (rows.length > maxResources)
     partial.push({
       code: 'groups',
-      message: `there are more than ${mostResources} resources; those seen last are shown`,
+      message: `there are more than ${maxResources} resources; those seen last are shown`,
     });
-  if (edges.length > mostEdges) partial.push({ code: 'groups', message: `only ${mostEdges} dependencies are counted` });
+  if (edges.length > maxEdges) partial.push({ code: 'groups', message: `only ${maxEdges} dependencies are counted` });
   const distinct = (key: string): string[] =>
     [...new Set(seen.map(({ text }) => text(key)))].filter((text) => text !== '').sort();
   return {
@@ -170,7 +170,7 @@ export const readServiceParts = async (
       endpoints: { count: Number(endpoints[0]?.endpoints ?? 0) },
       dependencies: dependenciesOf(
         choice.service,
-        edges.slice(0, mostEdges).map(({ edge }) => edge),
+        edges.slice(0, maxEdges).map(({ edge }) => edge),
       ),
     },
     partial,

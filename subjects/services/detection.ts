@@ -67,7 +67,7 @@ const runsOf = (version: VersionActivity, quiet: number): Run[] => {
 };
 
 /** A version that came back for one step only may be one that sends seldom. */
-const leastActive = 2;
+const minActive = 2;
 
 const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end: number): DetectedDeployment[] => {
   const runs = versions.flatMap((version) => runsOf(version, quiet)).sort((one, other) => one.first - other.first);
@@ -92,7 +92,7 @@ const deploymentsOf = (versions: readonly VersionActivity[], quiet: number, end:
     // Nothing else was active since: it was started again.
     if (mine !== undefined && previous.last <= mine.last) return [];
     const isReplaced = previous.last + quiet <= end && previous.last < run.last;
-    const isBack = run.active >= leastActive && isReplaced;
+    const isBack = run.active >= minActive && isReplaced;
     return isBack ? [{ ...found, isRollback: true }] : [];
   });
 };

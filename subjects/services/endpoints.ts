@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
-import { type Choice, chosenActivity } from './chosen.ts';
+import { type Choice, chosenActivity } from './chosen-activity.ts';
 import { type CountedRow, countedColumns, countedOf, Figures, figuresOf } from './figures.ts';
 import { secondsOf } from './minutes.ts';
 
@@ -19,7 +19,7 @@ export const Endpoint = z.strictObject({
 });
 export type Endpoint = z.output<typeof Endpoint>;
 
-const mostEndpoints = 10_000;
+const maxEndpoints = 10_000;
 
 /** Every endpoint of a service, in the order of names. */
 export const readEndpoints = async (
@@ -33,22 +33,22 @@ export const readEndpoints = async (
   const { where, parameters } = chosenActivity(question);
   const rows = await columns.query<CountedRow & { readonly endpoint: string; readonly kind: number }>(
     `SELECT endpoint, kind, ${countedColumns} FROM span_metrics WHERE ${where} AND kind IN (0, 1, 2, 5)${question.search === undefined ? '' : ' AND positionCaseInsensitiveUTF8(endpoint, {search:String}) > 0'}
-    GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${mostEndpoints + 1}`,
+    GROUP BY endpoint, kind ORDER BY sum(requests) DESC, endpoint, kind LIMIT ${maxEndpoints + 1}`,
     { ...parameters, ...(question.search !== undefined && { search: question.search }) },
   );
   const seconds = secondsOf(question.minutes);
   return {
-    endpoints: rows.slice(0, mostEndpoints).map((row) => ({
+    endpoints: rows.slice(0, maxEndpoints).map((row) => ({
       name: row.endpoint,
       kind: kinds[row.kind] ?? 'unspecified',
       figures: figuresOf(countedOf(row), seconds, question.apdexThresholdMs),
     })),
     partial:
-      rows.length > mostEndpoints
+      rows.length > maxEndpoints
         ? [
             {
               code: 'groups',
-              message: `there are more than ${mostEndpoints} endpoints; those with the most requests are listed`,
+              message: `there are more than ${maxEndpoints} endpoints; those with the most requests are listed`,
             },
           ]
         : [],

@@ -106,9 +106,9 @@ export const sumOfCounted = (times: readonly Counted[]): Counted =>
   );
 
 /** The threshold of a service: what is asked for, else its own, else that of the organization. */
-export const thresholdsOf = (settings: ServiceSettings, asked?: number): ((service: string) => number) => {
+export const thresholdsOf = (settings: ServiceSettings, overrideMs?: number): ((service: string) => number) => {
   const own = new Map(settings.services.map(({ service, apdexThresholdMs }) => [service, apdexThresholdMs]));
-  return (service) => asked ?? own.get(service) ?? settings.apdexThresholdMs;
+  return (service) => overrideMs ?? own.get(service) ?? settings.apdexThresholdMs;
 };
 
 const unknown = (reason: string): z.output<typeof Unknown> => ({ value: null, reason });

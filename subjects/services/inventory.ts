@@ -1,13 +1,13 @@
 /** The services of a range, with what they sent. */
 import { z } from 'zod';
 import { projectScopeCondition } from '../../queries/project-scope.ts';
-import { whyUnreadable } from '../../queries/range.ts';
+import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { seriesSeen, seriesSeenValues } from '../../queries/series-seen.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
-import { type Choice, chosenActivity, environmentOf } from './chosen.ts';
+import { type Choice, chosenActivity, environmentOf } from './chosen-activity.ts';
 import { type CountedRow, countedColumns, countedOf, Figures, figuresOf, thresholdsOf } from './figures.ts';
 import { secondsOf } from './minutes.ts';
 import { figureOf, figureSorts } from './sorting.ts';
@@ -49,8 +49,8 @@ export const ServiceTotal = ServiceSummary.omit({
 export type ServiceTotal = z.output<typeof ServiceTotal>;
 
 /** More services than an organization has; what is beyond is said. */
-const mostServices = 10_000;
-const mostTexts = 50;
+const maxServices = 10_000;
+const maxTexts = 50;
 
 interface Row extends CountedRow {
   readonly service: string;
@@ -77,13 +77,13 @@ export const readServices = async (
   const [rows, metrics] = await Promise.all([
     reading.columns.query<Row>(
       `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${countedColumns}
-      FROM resource_activity WHERE ${where} AND ${named} GROUP BY service ORDER BY service LIMIT ${mostServices + 1}`,
+      FROM resource_activity WHERE ${where} AND ${named} GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
       values,
     ),
     sendersOfMetrics(reading, question, named, values),
   ]);
   const thresholdOf = thresholdsOf(question.settings, question.apdexThresholdMs);
-  const noLogs = whyUnreadable(question.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const noLogs = findRangeProblem(question.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
   const seconds = secondsOf(question.minutes);
   const services = new Map<string, ServiceTotal>();
   for (const row of rows) {
@@ -106,15 +106,15 @@ export const readServices = async (
         sends: { logs: noLogs === undefined ? 0 : { value: null, reason: noLogs }, spans: 0, metrics: true },
       });
   const partial: Incompleteness[] =
-    rows.length > mostServices || metrics.size > mostServices
+    rows.length > maxServices || metrics.size > maxServices
       ? [
           {
             code: 'groups',
-            message: `there are more than ${mostServices} services; search for a name, or ask for one project`,
+            message: `there are more than ${maxServices} services; search for a name, or ask for one project`,
           },
         ]
       : [];
-  return { services: [...services.values()].sort(byName).slice(0, mostServices), partial };
+  return { services: [...services.values()].sort(byName).slice(0, maxServices), partial };
 };
 
 /** A service of which nothing came in the range. */
@@ -135,7 +135,7 @@ const sendersOfMetrics = async (
   named: string,
   values: Record<string, string>,
 ): Promise<ReadonlyMap<string, string>> => {
-  if (whyUnreadable(question.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
+  if (findRangeProblem(question.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
     return new Map();
   const environment =
     question.environment === undefined
@@ -144,7 +144,7 @@ const sendersOfMetrics = async (
   const rows = await columns.query<{ service: string; last: string }>(
     `SELECT service, toString(toUnixTimestamp64Milli(max(last_seen))) AS last FROM series
     WHERE tenant_id = {tenant:String} AND ${seriesSeen} AND ${named}${projectScopeCondition(question)}${question.service === undefined ? '' : ' AND service = {service:String}'}${environment}
-    GROUP BY service ORDER BY service LIMIT ${mostServices + 1}`,
+    GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
     { ...values, ...seriesSeenValues(question.minutes) },
   );
   return new Map(rows.map(({ service, last }) => [service, last]));
@@ -168,22 +168,22 @@ export const describeServices = async (
   if (shown.length === 0) return [];
   const { where, parameters } = chosenActivity(choice);
   const distinct = (expression: string): string =>
-    `arraySlice(arraySort(groupUniqArrayIf(200)(${expression}, ${expression} != '')), 1, ${mostTexts})`;
+    `arraySlice(arraySort(groupUniqArrayIf(200)(${expression}, ${expression} != '')), 1, ${maxTexts})`;
   const rows = await columns.query<
     { name: string } & Pick<ServiceSummary, 'environments' | 'versions' | 'languages' | 'runtimes'>
   >(
     `SELECT service AS name, ${distinct(environmentOf('attributes'))} AS environments, ${distinct("attributes['telemetry.sdk.language']")} AS languages,
       ${distinct("trimBoth(concat(attributes['process.runtime.name'], ' ', attributes['process.runtime.version']))")} AS runtimes,
-      arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${mostTexts}) AS versions
+      arraySlice(arrayDistinct(arrayMap(seen -> seen.2, arrayReverseSort(groupArrayIf(1000)((last_seen, attributes['service.version']), attributes['service.version'] != '')))), 1, ${maxTexts}) AS versions
     FROM resources WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)}${choice.environment === undefined ? '' : ` AND ${environmentOf('attributes')} = {environment:String}`} AND resource_id GLOBAL IN (
       SELECT resource_id FROM resource_activity WHERE ${where} AND service IN {services:Array(String)}
       UNION ALL SELECT resource_id FROM series WHERE tenant_id = {tenant:String} AND service IN {services:Array(String)} AND ${seriesSeen}${projectScopeCondition(choice)}
     ) GROUP BY service`,
     { ...parameters, ...seriesSeenValues(choice.minutes), services: shown.map(({ name }) => name) },
   );
-  const said = new Map(rows.map((row) => [row.name, row]));
+  const rowsByName = new Map(rows.map((row) => [row.name, row]));
   const nothing = { environments: [], versions: [], languages: [], runtimes: [] };
-  return shown.map((service) => ({ ...service, ...(said.get(service.name) ?? nothing) }));
+  return shown.map((service) => ({ ...service, ...(rowsByName.get(service.name) ?? nothing) }));
 };
 
 /** What one service sent; undefined for one that sent nothing in the range. */

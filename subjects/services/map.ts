@@ -48,14 +48,14 @@ export const readServiceMap = async (
   };
 };
 
-const mostServices = 1_000;
+const maxServices = 1_000;
 
 /** Services with spans in these minutes. Spans are counted without their environment: one that is asked for has only the services of its edges. */
 const servicesOf = async (columns: TenantColumns, query: EdgeQuery, minutes: Range): Promise<string[]> => {
   if (query.environment !== undefined) return [];
   const rows = await columns.query<{ service: string }>(
     `SELECT DISTINCT service FROM span_metrics WHERE tenant_id = {tenant:String} AND ${minutesCondition}
-      AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${mostServices}`,
+      AND service != '' AND ({service:String} = '' OR service = {service:String})${projectScopeCondition(query)} ORDER BY service LIMIT ${maxServices}`,
     {
       ...minutesValues(minutes),
       service: query.service ?? '',

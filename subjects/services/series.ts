@@ -4,7 +4,7 @@ import { invalid } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Series } from '../../queries/result.ts';
 import { stepsOf } from '../../queries/steps.ts';
-import { type Choice, chosenActivity } from './chosen.ts';
+import { type Choice, chosenActivity } from './chosen-activity.ts';
 import {
   apdexOf,
   type Counted,

@@ -4,16 +4,8 @@ import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { type Choice, chosenActivity } from './chosen.ts';
-import {
-  type Aspect,
-  aspects,
-  type Compared,
-  compare,
-  falseAlarms,
-  leastMinutes,
-  leastRequests,
-} from './comparison.ts';
+import { type Choice, chosenActivity } from './chosen-activity.ts';
+import { type Aspect, aspects, type Compared, compare, falseAlarms, minMinutes, minRequests } from './comparison.ts';
 import { Deployment } from './deployments.ts';
 import {
   type Counted,
@@ -28,7 +20,7 @@ import { minuteMs } from './minutes.ts';
 
 const windowMs = 60 * minuteMs;
 /** Deployments so far outside of a range may end the windows of those in it. */
-const besideNs = 2n * BigInt(windowMs) * 1_000_000n;
+const marginNs = 2n * BigInt(windowMs) * 1_000_000n;
 const dayMs = 24 * 3_600_000;
 
 const verdicts = ['better', 'worse', 'no difference', 'unknown'] as const;
@@ -64,7 +56,7 @@ export const JudgedDeployment = Deployment.extend({
 export type JudgedDeployment = z.output<typeof JudgedDeployment>;
 
 /** A range with the time of which the deployments have to be known to judge those of the range. */
-export const withBeside = ({ from, to }: Range): Range => ({ from: from - besideNs, to: to + besideNs });
+export const withMargin = ({ from, to }: Range): Range => ({ from: from - marginNs, to: to + marginNs });
 
 interface Span {
   readonly fromMs: number;
@@ -105,7 +97,7 @@ export const judgementOf = async (
   all: readonly Deployment[],
 ): Promise<Judgement> => {
   const others = all
-    .filter(({ id, environment }) => id !== deployment.id && isBeside(environment, deployment.environment))
+    .filter(({ id, environment }) => id !== deployment.id && isSameEnvironment(environment, deployment.environment))
     .map(({ time }) => msOf(time));
   const { before, after } = windowsOf(msOf(deployment.time), { others, nowMs: reading.nowMs });
   const environment = deployment.environment === '' ? choice.environment : deployment.environment;
@@ -149,7 +141,7 @@ export const judge = async (
 };
 
 /** Deployments of one environment do not disturb those of another. */
-const isBeside = (one: string, other: string): boolean => one === '' || other === '' || one === other;
+const isSameEnvironment = (one: string, other: string): boolean => one === '' || other === '' || one === other;
 
 const rangeText = ({ fromMs, toMs }: Span) => ({ from: timeText(fromMs), to: timeText(toMs) });
 const timeText = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
@@ -172,7 +164,7 @@ export type Judged = Pick<JudgedDeployment, 'verdict' | 'confidence' | 'reason' 
 type Sides = readonly [before: Minutes, after: Minutes];
 
 const requestsOf = (minutes: Minutes): number => minutes.reduce((sum, { counted }) => sum + counted.requests, 0);
-const isEnough = (minutes: Minutes): boolean => minutes.length >= leastMinutes && requestsOf(minutes) >= leastRequests;
+const isEnough = (minutes: Minutes): boolean => minutes.length >= minMinutes && requestsOf(minutes) >= minRequests;
 const compareSides = ([before, after]: Sides): readonly Compared[] =>
   compare(
     before.map(({ counted }) => counted),
@@ -189,17 +181,17 @@ const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
     return {
       ...nothing,
       verdict: 'unknown',
-      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${leastRequests} in ${leastMinutes} minutes of each are needed`,
+      reason: `${requestsOf(before)} requests in ${before.length} minutes before and ${requestsOf(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are needed`,
     };
   const found = compareSides(sides).map((each) => ({ ...each, interval: [...each.interval] as [number, number] }));
   const changed = found.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
-  const usual = dayBefore.every(isEnough) ? compareSides(dayBefore) : [];
-  const isUsual = ({ aspect, verdict, difference }: Compared): boolean =>
-    usual.some(
+  const dayBeforeChanges = dayBefore.every(isEnough) ? compareSides(dayBefore) : [];
+  const isExpected = ({ aspect, verdict, difference }: Compared): boolean =>
+    dayBeforeChanges.some(
       (each) =>
         each.aspect === aspect && each.verdict === verdict && Math.abs(each.difference) >= Math.abs(difference) / 2,
     );
-  const news = changed.filter((each) => !isUsual(each));
+  const news = changed.filter((each) => !isExpected(each));
   const worse = news.filter(({ verdict }) => verdict === 'worse');
   const decisive = worse.length > 0 ? worse : news;
   if (decisive.length > 0)
@@ -207,7 +199,7 @@ const verdictOf = (sides: Sides, dayBefore: Sides): Judged => {
       aspects: found,
       verdict: worse.length > 0 ? 'worse' : 'better',
       confidence: Math.max(...decisive.map(({ confidence }) => confidence)),
-      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${usual.length > 0 ? '; not so at these hours the day before' : '; nothing of the day before to compare with'}`,
+      reason: `${news.map(({ aspect, verdict }) => `${words[aspect]} ${verdict}`).join(', ')}${dayBeforeChanges.length > 0 ? '; not so at these hours the day before' : '; nothing of the day before to compare with'}`,
     };
   if (changed.length > 0)
     return {

@@ -3,7 +3,7 @@ import { asNumber, decimal, dividedBy, fraction } from '../../queries/slos/fract
 import { durationText, msOf } from '../alerts/durations.ts';
 import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
-import { type BurnRule, isReachable, usualBurnRules } from './burn-rules.ts';
+import { type BurnRule, defaultBurnRules, isReachable } from './burn-rules.ts';
 import type { SloFields } from './document.ts';
 import type { SloPolicyFields, SloPolicyStep } from './policy.ts';
 import { objectiveOf } from './status.ts';
@@ -26,7 +26,7 @@ const burnRulesOf = (slo: SloFields): BurnRule[] => {
       ...{ longMs: msOf(long), shortMs: msOf(short) },
     }),
   );
-  return (own ?? usualBurnRules(windowDays * dayMs)).filter((rule) => isReachable(rule, objectiveOf(slo)));
+  return (own ?? defaultBurnRules(windowDays * dayMs)).filter((rule) => isReachable(rule, objectiveOf(slo)));
 };
 
 /** Labels of routing have names of alerts. */

@@ -28,7 +28,7 @@ const workbook = [
  * The rules of the SRE workbook for a window: the rate at which that share of the budget is spent in the long window.
  * Left out are rates below 1, at which a budget lasts longer than its window.
  */
-export const usualBurnRules = (windowMs: number): BurnRule[] =>
+export const defaultBurnRules = (windowMs: number): BurnRule[] =>
   workbook
     .map(({ share, ...rule }) => ({
       ...rule,

@@ -47,7 +47,8 @@ const Calendar = z.strictObject({
     .refine((text) => wallTimeOf(text) !== undefined, 'must be a date that there is'),
 });
 
-const labels = (most: number) => z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(most));
+const labels = (maxLength: number) =>
+  z.record(z.string().regex(/^[A-Za-z_][\w./-]{0,255}$/), z.string().max(maxLength));
 
 const Alerting = z.strictObject({
   enabled: z.boolean().default(true),

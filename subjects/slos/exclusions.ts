@@ -7,7 +7,7 @@ import { timesOf } from '../maintenance-windows/windows.ts';
 import type { KnownSlo, SloFields } from './document.ts';
 
 /** How many times an objective leaves out at most; of more, the latest. */
-const mostTimes = 2000;
+const maxTimes = 2000;
 
 /** Labels by which a window is about an objective: those that all its alerts have. */
 const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
@@ -44,7 +44,7 @@ export const excludedIn = (
     fromMs: Math.max(Math.floor(fromMs / sliceMs) * sliceMs, range.fromMs),
     toMs: Math.min(Math.ceil(toMs / sliceMs) * sliceMs, range.toMs),
   }));
-  return merged(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-mostTimes);
+  return merged(inSlices.filter(({ fromMs, toMs }) => fromMs < toMs)).slice(-maxTimes);
 };
 
 /** The windows of an organization that objectives leave out. */

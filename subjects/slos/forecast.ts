@@ -61,11 +61,11 @@ const drawerOf = (blocks: readonly Block[], random: () => number): (() => Block)
     return sum;
   });
   return () => {
-    const wanted = random() * sum;
+    const target = random() * sum;
     let [low, high] = [0, blocks.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((upTo[middle] ?? 0) > wanted) high = middle;
+      if ((upTo[middle] ?? 0) > target) high = middle;
       else low = middle + 1;
     }
     return blocks[low] ?? { bad: 0, total: 0 };
@@ -89,10 +89,10 @@ const runOutOf = (from: ForecastFrom, steps: number, draw: () => Block): number 
     bad += next.bad;
     total += next.total;
     // A window that is not yet full loses nothing.
-    const gone = rolling ? blocks[blocks.length + step - 1 - windowBlocks] : undefined;
-    if (gone !== undefined) {
-      bad -= gone.bad;
-      total -= gone.total;
+    const expiredBlock = rolling ? blocks[blocks.length + step - 1 - windowBlocks] : undefined;
+    if (expiredBlock !== undefined) {
+      bad -= expiredBlock.bad;
+      total -= expiredBlock.total;
     }
     const after = left();
     if (after <= 0) return step - 1 + before / (before - after);

@@ -1,5 +1,5 @@
 /** What objectives of one moment ask alike: each says what it asks about, and one statement answers all. */
-import type { Answers } from '../../queries/together/answers.ts';
+import type { Answers } from '../../queries/batch/answers.ts';
 
 /** Objectives that are due together ask within one look at what is due. */
 const gatherMs = 20;
@@ -32,7 +32,7 @@ export const gathered = async <Found>(
   };
   const found = (async () => {
     await new Promise((resolve) => setTimeout(resolve, gatherMs));
-    return answers.turn(() => {
+    return answers.runInSlot(() => {
       close();
       return read([...members]);
     });

@@ -1,12 +1,12 @@
 /** Which slices records came for after they had ended: these alone are measured again. */
 
+import type { Answers } from '../../queries/batch/answers.ts';
 import { metricsRead } from '../../queries/promql/metrics-read.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { usualLookbackMs } from '../../queries/promql/run-promql.ts';
+import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { signals } from '../../queries/signals/index.ts';
 import type { Window } from '../../queries/slos/windows.ts';
-import type { Answers } from '../../queries/together/answers.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { gathered } from './gathered.ts';
@@ -15,7 +15,7 @@ const minuteMs = 60_000;
 /** Slices in between are measured again with those beside them rather than with a question of their own. */
 const nearSlices = 30;
 /** In more pieces than these all of a window is measured again. */
-const mostPieces = 8;
+const maxPieces = 8;
 
 type Found = 'logs' | 'traces';
 
@@ -80,9 +80,9 @@ const countedOf = ({ query: { sli }, service }: SloFields): Counted | undefined 
   const signals = new Set<Found>();
   const metrics = new Set<string>();
   const expressions = new Set<string>();
-  const asked = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
+  const queries = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
   // A formula has a value where its parts have one, so that it follows from what they read.
-  for (const query of asked.flatMap((each) => (each.kind === 'formula' ? Object.values(each.queries) : each))) {
+  for (const query of queries.flatMap((each) => (each.kind === 'formula' ? Object.values(each.queries) : each))) {
     if (query.kind === 'metric') metrics.add(query.metric);
     else if (query.kind === 'promql') expressions.add(query.expression);
     else if (query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces'))
@@ -101,7 +101,7 @@ const metricsOf = async (
   if (promql === undefined && expressions.length > 0) return undefined;
   const all = new Set<string>();
   for (const expression of expressions) {
-    const steps = { startMs: fromMs + sliceMs, endMs: toMs, stepMs: sliceMs, lookbackMs: usualLookbackMs };
+    const steps = { startMs: fromMs + sliceMs, endMs: toMs, stepMs: sliceMs, lookbackMs: defaultLookbackMs };
     const metrics = promql && (await metricsRead(expression, steps, { columns, translation: promql.translation }));
     if (metrics === undefined) return undefined;
     for (const metric of metrics) all.add(metric);
@@ -119,7 +119,7 @@ const windowsOf = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs
       windows[windows.length - 1] = { fromMs: last.fromMs, toMs: beginMs + sliceMs };
     else windows.push({ fromMs: beginMs, toMs: beginMs + sliceMs });
   }
-  return windows.length > mostPieces ? [{ fromMs, toMs }] : windows;
+  return windows.length > maxPieces ? [{ fromMs, toMs }] : windows;
 };
 
 /**

@@ -1,13 +1,14 @@
 /** Measures slices of an objective: good and total, as whole numbers. */
+
+import type { Answers } from '../../queries/batch/answers.ts';
 import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import type { MeasuredSlice } from '../../queries/slos/slices.ts';
 import type { Window } from '../../queries/slos/windows.ts';
-import type { Answers } from '../../queries/together/answers.ts';
 import { PermanentError } from '../../schemas/errors.ts';
-import { numberOf } from '../alerts/ask.ts';
 import { msOf } from '../alerts/durations.ts';
+import { numberOf } from '../alerts/run-query.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
 
@@ -19,16 +20,16 @@ export interface MeasureOptions {
   readonly dueMs?: number;
 }
 
-type Asking = MeasureOptions & { readonly sliceMs: number };
+type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 
 /** A figure for each slice that has one, by its begin. */
 const figures = async (
   query: Query,
   window: Window,
-  { sliceMs, reading, answers, ...asking }: Asking,
+  { sliceMs, reading, answers, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
-  const answer = await answerOver(query, { ...window, stepMs: sliceMs }, (part, asked) =>
-    answers.ask(part, reading, asked, asking),
+  const answer = await answerOver(query, { ...window, stepMs: sliceMs }, (part, context) =>
+    answers.run(part, reading, context, queryOptions),
   );
   const wrong = answer.partial.find(({ code }) => code !== 'delay');
   if (wrong !== undefined)
@@ -57,16 +58,23 @@ const isOfNothing = (query: Query, value: number): boolean =>
 const thresholdSlices = async (
   { value, operator = 'gte', threshold = 0 }: Sli & { readonly value: Query },
   window: Window,
-  asking: Asking,
+  sliceOptions: SliceOptions,
 ): Promise<MeasuredSlice[]> =>
-  [...(await figures(value, window, asking))]
+  [...(await figures(value, window, sliceOptions))]
     .filter(([, figure]) => !isOfNothing(value, figure))
     .map(([beginMs, figure]) => [beginMs, holds[operator](figure, threshold) ? 1 : 0, 1]);
 
-const ratioSlices = async ({ good, bad, total }: Sli, window: Window, asking: Asking): Promise<MeasuredSlice[]> => {
+const ratioSlices = async (
+  { good, bad, total }: Sli,
+  window: Window,
+  sliceOptions: SliceOptions,
+): Promise<MeasuredSlice[]> => {
   const part = good ?? bad;
   if (part === undefined || total === undefined) return [];
-  const [parts, totals] = await Promise.all([figures(part, window, asking), figures(total, window, asking)]);
+  const [parts, totals] = await Promise.all([
+    figures(part, window, sliceOptions),
+    figures(total, window, sliceOptions),
+  ]);
   return [...totals].flatMap(([beginMs, figure]) => {
     const all = Math.round(figure);
     if (all <= 0) return [];
@@ -82,13 +90,13 @@ export const measureSlices = async (
   options: MeasureOptions,
 ): Promise<MeasuredSlice[]> => {
   const { sli, slice } = slo.query;
-  const asking = { ...options, sliceMs: msOf(slice) };
+  const sliceOptions = { ...options, sliceMs: msOf(slice) };
   const slices =
     sli === undefined
-      ? await countRequests(slo, window, asking)
+      ? await countRequests(slo, window, sliceOptions)
       : sli.value === undefined
-        ? await ratioSlices(sli, window, asking)
-        : await thresholdSlices({ ...sli, value: sli.value }, window, asking);
+        ? await ratioSlices(sli, window, sliceOptions)
+        : await thresholdSlices({ ...sli, value: sli.value }, window, sliceOptions);
   return slices
     .filter(([beginMs]) => beginMs >= window.fromMs && beginMs < window.toMs)
     .toSorted(([one], [other]) => one - other);

@@ -2,20 +2,20 @@
 import type { Reading } from '../../queries/reading.ts';
 import { burnRateOf } from '../../queries/slos/figures.ts';
 import { asNumber, fraction, minus } from '../../queries/slos/fraction.ts';
-import { readLooks } from '../../queries/slos/slices.ts';
+import { readMeasurements } from '../../queries/slos/slices.ts';
 import { readPieces } from '../../queries/slos/tallies.ts';
 import { summedBetween } from '../../queries/slos/window-sums.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
 import { forecastOf } from './forecast.ts';
-import { seriesOf } from './looks.ts';
+import { seriesOf } from './measurement-times.ts';
 import { objectiveOf, windowSoFar } from './status.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;
 
 /** Points of a series. */
-export const mostPoints = 1000;
+export const maxPoints = 1000;
 /** Blocks that a forecast is drawn from, of a whole window. */
 const blocksOfForecast = 180;
 
@@ -23,7 +23,7 @@ const blocksOfForecast = 180;
 export const stepWithin = (windowMs: number, sliceMs: number, { fromMs, toMs }: Window): number | undefined =>
   [60, 30, 12, 6, 5, 4, 3, 2, 1]
     .map((parts) => windowMs / parts)
-    .find((stepMs) => stepMs % sliceMs === 0 && (toMs - fromMs) / stepMs <= mostPoints);
+    .find((stepMs) => stepMs % sliceMs === 0 && (toMs - fromMs) / stepMs <= maxPoints);
 
 /** Burn rates of windows that end step by step. The range begins and ends with steps. */
 export const burnRatesOver = async (
@@ -54,7 +54,7 @@ export const burnRatesOver = async (
 /** When the budget runs out, at a time. */
 export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, nowMs: number) => {
   const of = { sloId: id, series: seriesOf(slo) };
-  const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
+  const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
   const soFar = windowSoFar(slo, last, nowMs);
   const objective = objectiveOf(slo);
   const { sliceMs } = soFar;

@@ -71,7 +71,7 @@ const holdsOf = (
 };
 
 /** How a policy stands. Nothing is frozen by what is not known. */
-export const policyStanding = (policy: SloPolicyFields, known: Parameters<typeof holdsOf>[1]) => {
+export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof holdsOf>[1]) => {
   const steps = policy.steps.map((step) => ({
     ...{ name: step.name, freeze: step.freeze, labels: step.labels },
     holds: holdsOf(step, known),

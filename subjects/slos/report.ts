@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import type { Reading } from '../../queries/reading.ts';
 import { objectiveOf, sliOf } from '../../queries/slos/figures.ts';
 import { compared } from '../../queries/slos/fraction.ts';
-import { readLooks } from '../../queries/slos/slices.ts';
+import { readMeasurements } from '../../queries/slos/slices.ts';
 import { readWindows } from '../../queries/slos/window-sums.ts';
 import { type Calendar, periodAt, type Window } from '../../queries/slos/windows.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
 import { excludedIn } from './exclusions.ts';
-import { seriesOf } from './looks.ts';
-import { figuresOf, lastLookTold, toldObjective, toldUpTo } from './status.ts';
+import { seriesOf } from './measurement-times.ts';
+import { figuresOf, reportedUpTo, toLastMeasurementView, toSloObjective } from './status.ts';
 
 /** A Monday, with which weeks begin, and a first of January. */
 const startsAt = '2024-01-01T00:00';
@@ -20,7 +20,7 @@ const startsAt = '2024-01-01T00:00';
 export const periodsIn = (
   of: Pick<Calendar, 'period' | 'timeZone'>,
   { fromMs, toMs }: Window,
-  most: number,
+  maxPeriods: number,
 ): Window[] | undefined => {
   const periods: Window[] = [];
   for (
@@ -28,13 +28,13 @@ export const periodsIn = (
     next.fromMs < toMs;
     next = periodAt({ ...of, startsAt }, next.toMs)
   ) {
-    if (periods.length === most) return undefined;
+    if (periods.length === maxPeriods) return undefined;
     periods.push(next);
   }
   return periods;
 };
 
-interface Asked {
+interface ReportQuery {
   readonly periods: readonly Window[];
   readonly nowMs: number;
   readonly maintenance: readonly MaintenanceWindow[];
@@ -48,21 +48,21 @@ const time = (ms: number): string => new Date(ms).toISOString();
 export const reportOf = async (
   reading: Pick<Reading, 'columns'>,
   known: KnownSlo,
-  { periods, nowMs, maintenance, targetAt }: Asked,
+  { periods, nowMs, maintenance, targetAt }: ReportQuery,
 ) => {
   const { id, slo } = known;
   const of = { sloId: id, series: seriesOf(slo) };
   const sliceMs = msOf(slo.query.slice);
-  const last = (await readLooks(reading, [id])).get(`${id} ${of.series}`);
-  const toldMs = toldUpTo(slo, last, nowMs);
+  const last = (await readMeasurements(reading, [id])).get(`${id} ${of.series}`);
+  const reportedUpToMs = reportedUpTo(slo, last, nowMs);
   const soFar = periods.map((period) => {
-    const endMs = Math.max(period.fromMs, Math.min(period.toMs, toldMs));
+    const endMs = Math.max(period.fromMs, Math.min(period.toMs, reportedUpToMs));
     return { ...period, endMs, sliceMs, window: { fromMs: period.fromMs, toMs: endMs } };
   });
   const excluded = soFar.flatMap((period) => excludedIn(known, maintenance, period, sliceMs));
   const windows = soFar.map(({ window }) => window);
-  const summed = (await readWindows(reading, [{ ...of, objective: toldObjective(slo), windows, excluded }]))(0);
-  const told = soFar.map(({ window, ...period }) => {
+  const summed = (await readWindows(reading, [{ ...of, objective: toSloObjective(slo), windows, excluded }]))(0);
+  const periodReports = soFar.map(({ window, ...period }) => {
     const hasEnded = period.toMs <= nowMs;
     const targetPct = targetAt(Math.min(period.toMs, nowMs));
     const then = { ...slo, targetPct };
@@ -72,12 +72,12 @@ export const reportOf = async (
       ...{ from: time(period.fromMs), to: time(period.toMs), targetPct, hasEnded },
       // A slice counts where it begins, and its last records come once it has ended.
       isSettled: hasEnded && last !== undefined && last.settledUpToMs >= Math.ceil(period.toMs / sliceMs) * sliceMs,
-      isMet: sli === undefined ? null : compared(sli, objectiveOf(toldObjective(then)).target) >= 0,
+      isMet: sli === undefined ? null : compared(sli, objectiveOf(toSloObjective(then)).target) >= 0,
       ...figuresOf(then, sums, period, excluded),
       withMaintenance: slo.query.excludeMaintenance ? figuresOf(then, summed(window, 'all'), period, []) : null,
     };
   });
-  return { ...lastLookTold(last), periods: told };
+  return { ...toLastMeasurementView(last), periods: periodReports };
 };
 
 /** A period as it is frozen: the same figures are the same text. */

@@ -1,7 +1,8 @@
 /** The short form: requests of a service by slice. Those of one moment are counted with one statement. */
+
+import type { Answers } from '../../queries/batch/answers.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Window } from '../../queries/slos/windows.ts';
-import type { Answers } from '../../queries/together/answers.ts';
 import { nearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';

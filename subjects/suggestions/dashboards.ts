@@ -1,19 +1,19 @@
 /** Templates of dashboards that would show much of what lands, and of which none was made. */
-import { filledOf, type Standing, shareOf } from '../dashboards/templates/ranking.ts';
+import { filledOf, shareOf, type TemplateStatus } from '../dashboards/templates/ranking.ts';
 import type { Suggestion } from './suggestion.ts';
 
-const leastShare = 0.8;
-const mostTemplates = 3;
+const minShare = 0.8;
+const maxTemplates = 3;
 
 /** In the order in which they are given. */
-export const dashboardSuggestions = (standings: readonly Standing[]): Suggestion[] =>
-  standings
-    .filter((standing) => standing.made === 0 && (shareOf(standing) ?? 0) >= leastShare)
-    .slice(0, mostTemplates)
-    .map((standing): Suggestion => {
-      const { id, document } = standing.template;
-      const panels = standing.panels?.length ?? 0;
-      const filled = filledOf(standing) ?? 0;
+export const dashboardSuggestions = (rankings: readonly TemplateStatus[]): Suggestion[] =>
+  rankings
+    .filter((ranking) => ranking.made === 0 && (shareOf(ranking) ?? 0) >= minShare)
+    .slice(0, maxTemplates)
+    .map((ranking): Suggestion => {
+      const { id, document } = ranking.template;
+      const panels = ranking.panels?.length ?? 0;
+      const filled = filledOf(ranking) ?? 0;
       return {
         ...{
           kind: 'dashboard',

@@ -134,10 +134,16 @@ export const detectorSuggestions = (
   catalogue: Catalogue,
   present: readonly Pick<DetectorFields, 'query'>[],
 ): Suggestion[] =>
-  shipped.flatMap(({ name, description, watches, direction, leastChange = 0 }): Suggestion[] => {
+  shipped.flatMap(({ name, description, watches, direction, leastChange: minChange = 0 }): Suggestion[] => {
     const watched = watches(catalogue);
     if (watched === undefined) return [];
-    const body = DetectorFields.parse({ name, description, direction, leastChange, query: queryOf(watched.query) });
+    const body = DetectorFields.parse({
+      name,
+      description,
+      direction,
+      leastChange: minChange,
+      query: queryOf(watched.query),
+    });
     if (present.some(({ query }) => isDeepStrictEqual(query, body.query))) return [];
     return [
       {

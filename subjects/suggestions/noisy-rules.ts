@@ -27,7 +27,7 @@ interface Episode {
   peak: number;
 }
 
-const leastAlerts = 10;
+const minAlerts = 10;
 /** Of the alerts before, the most that a better threshold leaves. */
 const fairPart = 0.5;
 const quantiles = [0.5, 0.75, 0.9, 0.95];
@@ -76,17 +76,17 @@ class Episodes {
   }
 }
 
-const episodesOf = (asked: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): readonly Episode[] => {
-  const rule = replayed(asked);
+const episodesOf = (alertRule: AlertRule, { tenantId, evaluations }: RuleHistory, side: 1 | -1): readonly Episode[] => {
+  const rule = replayed(alertRule);
   const episodes = new Episodes(side);
-  const isBeyond = beyond(asked, side);
+  const isBeyond = beyond(alertRule, side);
   let prior: RuleState = emptyState();
   for (const { atMs, groups } of evaluations) {
     const goesOn = Object.values(prior.alerts).some(({ state }) => state !== 'inactive');
     // Where nothing goes on and nothing is beyond, an evaluation tells nothing: most of a week are such.
     if (!goesOn && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
-    const told = groups.map(({ labels, value }) => ({ labels, points: [value] }));
-    const answer = { kind: 'groups', unit: '', groups: told } as const;
+    const groupPoints = groups.map(({ labels, value }) => ({ labels, points: [value] }));
+    const answer = { kind: 'groups', unit: '', groups: groupPoints } as const;
     const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
     for (const { alertId, to } of evaluation.transitions) episodes.moved(alertId, to, atMs);
@@ -130,9 +130,9 @@ export const betterThreshold = (history: RuleHistory): Better | undefined => {
   if (threshold?.value === undefined || threshold.unit !== undefined || side === undefined) return undefined;
   const { value: present } = threshold;
   const episodes = episodesOf(history.rule, history, side);
-  if (episodes.length < leastAlerts) return undefined;
-  const isKept = (kept: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
-    kept.some((each) => each.alertId === alertId && each.fromMs <= toMs && each.toMs >= fromMs);
+  if (episodes.length < minAlerts) return undefined;
+  const isCovered = (remaining: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
+    remaining.some((each) => each.alertId === alertId && each.fromMs <= toMs && each.toMs >= fromMs);
   const seenTo = episodes.filter(({ alertId, fromMs, toMs }) =>
     history.acknowledged.some(
       (each) => each.alertId === alertId && each.startedAtMs >= fromMs && each.startedAtMs <= toMs,
@@ -143,10 +143,10 @@ export const betterThreshold = (history: RuleHistory): Better | undefined => {
     rounded(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
   );
   for (const value of [...new Set(values)].filter((each) => side * each > side * present)) {
-    const kept = episodesOf(withValue(history.rule, value), history, side);
-    const losesNone = seenTo.every((episode) => isKept(kept, episode));
-    if (losesNone && kept.length <= fairPart * episodes.length)
-      return { value, before: episodes.length, after: kept.length, acknowledged: seenTo.length };
+    const remaining = episodesOf(withValue(history.rule, value), history, side);
+    const losesNone = seenTo.every((episode) => isCovered(remaining, episode));
+    if (losesNone && remaining.length <= fairPart * episodes.length)
+      return { value, before: episodes.length, after: remaining.length, acknowledged: seenTo.length };
   }
   return undefined;
 };

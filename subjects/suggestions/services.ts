@@ -18,8 +18,8 @@ export interface Watching {
   readonly rules: readonly { readonly query: unknown }[];
 }
 
-const leastRequests = 1_000;
-const leastErrors = 20;
+const minRequests = 1_000;
+const minErrors = 20;
 const minutesOfWindow = 5;
 const targets = [99.9, 99.5, 99, 95, 90] as const;
 
@@ -71,8 +71,8 @@ const roundUp = (value: number): number => {
 };
 
 const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
-  const usual = errorLogs / ((24 * 60) / minutesOfWindow);
-  const value = roundUp(Math.max(10, 10 * usual));
+  const expectedPerWindow = errorLogs / ((24 * 60) / minutesOfWindow);
+  const value = roundUp(Math.max(10, 10 * expectedPerWindow));
   const body = {
     name: `Error logs of ${name}`,
     description: `More than ten times as many records of errors as usual`,
@@ -88,7 +88,7 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
   };
   return {
     ...{ kind: 'alert', subject: name, title: `Alert on errors of ${name}`, weight: errorLogs },
-    evidence: `${name} wrote ${errorLogs} records of errors in the last day (${Number(usual.toFixed(1))} in ${minutesOfWindow} minutes), and neither an objective nor an alert watches it`,
+    evidence: `${name} wrote ${errorLogs} records of errors in the last day (${Number(expectedPerWindow.toFixed(1))} in ${minutesOfWindow} minutes), and neither an objective nor an alert watches it`,
     effect: `an alert fires when there are more than ${value} in ${minutesOfWindow} minutes`,
     request: { method: 'POST', path: '/api/v2/alerts/rules', body },
   };
@@ -103,7 +103,7 @@ export const serviceSuggestions = (services: readonly ServiceSeen[], { objective
     .filter((service) => !isWatched(service))
     .sort((one, other) => other.requests - one.requests || other.errorLogs - one.errorLogs)
     .flatMap((service) => {
-      if (service.requests >= leastRequests) return [objectiveFor(service)];
-      return service.errorLogs >= leastErrors ? [ruleFor(service)] : [];
+      if (service.requests >= minRequests) return [objectiveFor(service)];
+      return service.errorLogs >= minErrors ? [ruleFor(service)] : [];
     });
 };

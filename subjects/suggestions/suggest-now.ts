@@ -1,5 +1,5 @@
 /** Reads what suggestions are made of, each kind by itself: what cannot be read costs its own kind alone. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { attributeCosts } from '../../queries/fields/costs.ts';
 import { unnamedAttributes } from '../../queries/fields/uses.ts';
 import { usesOfMetrics } from '../../queries/metrics/uses.ts';
@@ -10,7 +10,7 @@ import { documentsIn } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements, alertRules } from '../../schemas/resources/alert-rule.ts';
-import { anomalyDetectors, mostDetectors } from '../../schemas/resources/anomaly-detector.ts';
+import { anomalyDetectors, maxDetectors } from '../../schemas/resources/anomaly-detector.ts';
 import { templateUses } from '../../schemas/resources/dashboard-template.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 import { type AlertRule, readRule } from '../alerts/rule.ts';
@@ -30,35 +30,36 @@ import {
   largeAttributes,
   type MetricCost,
   patternSuggestions,
-  unreadAttributeSuggestions,
-  unreadMetricSuggestions,
-} from './unread.ts';
+  unusedAttributeSuggestions,
+  unusedMetricSuggestions,
+} from './unused-telemetry.ts';
 
 const dayMs = 86_400_000;
 const noisyDays = 7;
 /** Rules that are looked at closely, those that fired most first, and values of each. */
-const mostNoisy = 3;
-const mostValues = 30_000;
-const leastFired = 10;
-const mostMetrics = 50;
-const mostServices = 1000;
+const maxNoisyRules = 3;
+const maxValues = 30_000;
+const minFired = 10;
+const maxMetrics = 50;
+const maxServices = 1000;
 
-export interface Asking {
+export interface SuggestionContext {
   readonly documents: TenantDocuments;
   readonly reading: QueryReading;
   readonly log: Pick<Log, 'warn'>;
 }
 
-const has = ({ reading }: Asking, entitlement: string): boolean => reading.plan.entitlements.includes(entitlement);
+const has = ({ reading }: SuggestionContext, entitlement: string): boolean =>
+  reading.plan.entitlements.includes(entitlement);
 
 const lastDay = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,
   to: BigInt(nowMs) * 1_000_000n,
 });
 
-const rulesOf = async (asking: Asking): Promise<readonly AlertRule[]> => {
+const rulesOf = async (context: SuggestionContext): Promise<readonly AlertRule[]> => {
   const rules: AlertRule[] = [];
-  for await (const stored of documentsIn(asking.documents.collection(alertRules))) {
+  for await (const stored of documentsIn(context.documents.collection(alertRules))) {
     const rule = readRule(stored);
     // Those of an objective or a check are changed there.
     if (rule?.enabled === true && !stored.managedBy) rules.push(rule);
@@ -66,23 +67,23 @@ const rulesOf = async (asking: Asking): Promise<readonly AlertRule[]> => {
   return rules;
 };
 
-const servicesSeen = async (asking: Asking): Promise<ServiceSeen[]> => {
-  const { columns, nowMs } = asking.reading;
+const servicesSeen = async (context: SuggestionContext): Promise<ServiceSeen[]> => {
+  const { columns, nowMs } = context.reading;
   const minutes = minutesValues(lastDay(nowMs));
   const [answered, wrote] = await Promise.all([
-    has(asking, 'traces')
+    has(context, 'traces')
       ? columns.query<{ name: string; answered: string; failed: string }>(
           `SELECT toString(service) AS name, toString(sum(requests)) AS answered, toString(sum(errors)) AS failed FROM resource_activity
           WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != ''
-          GROUP BY name ORDER BY sum(requests) DESC, name LIMIT ${mostServices}`,
+          GROUP BY name ORDER BY sum(requests) DESC, name LIMIT ${maxServices}`,
           minutes,
         )
       : [],
-    has(asking, 'logs')
+    has(context, 'logs')
       ? columns.query<{ name: string; records: string }>(
           `SELECT toString(service) AS name, toString(sum(count)) AS records FROM log_pattern_counts
           WHERE tenant_id = {tenant:String} AND ${minutesCondition} AND service != '' AND severity IN ('error', 'fatal')
-          GROUP BY name ORDER BY sum(count) DESC, name LIMIT ${mostServices}`,
+          GROUP BY name ORDER BY sum(count) DESC, name LIMIT ${maxServices}`,
           minutes,
         )
       : [],
@@ -95,44 +96,46 @@ const servicesSeen = async (asking: Asking): Promise<ServiceSeen[]> => {
   }));
 };
 
-const ofServices = async (asking: Asking): Promise<Suggestion[]> => {
-  const [services, rules] = await Promise.all([servicesSeen(asking), rulesOf(asking)]);
+const ofServices = async (context: SuggestionContext): Promise<Suggestion[]> => {
+  const [services, rules] = await Promise.all([servicesSeen(context), rulesOf(context)]);
   const objectives: { service: string; query: unknown }[] = [];
-  for await (const { enabled, query, ...rest } of documentsIn(asking.documents.collection(slos)))
+  for await (const { enabled, query, ...rest } of documentsIn(context.documents.collection(slos)))
     if (enabled) objectives.push({ service: String((rest as { service?: unknown }).service ?? ''), query });
-  const asked = rules.flatMap(({ condition }) => (condition.kind === 'composite' ? [] : [{ query: condition.query }]));
-  return serviceSuggestions(services, { objectives, rules: asked });
+  const ruleQueries = rules.flatMap(({ condition }) =>
+    condition.kind === 'composite' ? [] : [{ query: condition.query }],
+  );
+  return serviceSuggestions(services, { objectives, rules: ruleQueries });
 };
 
-const ofRules = async (asking: Asking): Promise<Suggestion[]> => {
-  const { columns, nowMs } = asking.reading;
+const ofRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
+  const { columns, nowMs } = context.reading;
   const since = { since: String(nowMs - noisyDays * dayMs) };
   const fired = await columns.query<{ rule: string }>(
     `SELECT toString(rule_id) AS rule FROM alert_transitions
     WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND to_state = 'firing' AND from_state != 'recovering' AND NOT is_test
-    GROUP BY rule HAVING uniqExact(id) >= ${leastFired} ORDER BY uniqExact(id) DESC, rule LIMIT 20`,
+    GROUP BY rule HAVING uniqExact(id) >= ${minFired} ORDER BY uniqExact(id) DESC, rule LIMIT 20`,
     since,
   );
   if (fired.length === 0) return [];
-  const rules = new Map((await rulesOf(asking)).map((rule) => [rule.id, rule]));
+  const rules = new Map((await rulesOf(context)).map((rule) => [rule.id, rule]));
   const suggestions: Suggestion[] = [];
-  for (const rule of fired.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, mostNoisy)) {
+  for (const rule of fired.flatMap(({ rule: id }) => rules.get(id) ?? []).slice(0, maxNoisyRules)) {
     const rows = await columns.query<{ ms: string; labels: Labels; value: number | null }>(
       `SELECT toString(toUnixTimestamp64Milli(time)) AS ms, labels, value FROM alert_evaluations
       WHERE tenant_id = {tenant:String} AND rule_id = {rule:String} AND rule_version = {version:UInt32} AND alert_id != ''
         AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-      ORDER BY time DESC, alert_id LIMIT 1 BY time, alert_id LIMIT ${mostValues}`,
+      ORDER BY time DESC, alert_id LIMIT 1 BY time, alert_id LIMIT ${maxValues}`,
       { ...since, rule: rule.id, version: String(rule.version) },
-      { maxResultRows: mostValues },
+      { maxResultRows: maxValues },
     );
     const acknowledged: { alertId: string; startedAtMs: number }[] = [];
-    const seenTo = asking.documents.collection(alertAcknowledgements);
+    const seenTo = context.documents.collection(alertAcknowledgements);
     for await (const { id, startedAtMs } of documentsIn(seenTo, { filter: { ruleId: rule.id } }))
       acknowledged.push({ alertId: id, startedAtMs });
-    const history = { rule, tenantId: asking.documents.tenantId, evaluations: byTime(rows), acknowledged };
+    const history = { rule, tenantId: context.documents.tenantId, evaluations: byTime(rows), acknowledged };
     const suggestion = noisyRuleSuggestion(history, noisyDays);
     if (suggestion !== undefined) suggestions.push(suggestion);
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return suggestions;
 };
@@ -147,17 +150,17 @@ const byTime = (
     }))
     .sort((one, other) => one.atMs - other.atMs);
 
-const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
-  const { columns, nowMs, promql } = asking.reading;
-  if (!has(asking, 'metrics') || promql === undefined) return [];
+const ofMetrics = async (context: SuggestionContext): Promise<Suggestion[]> => {
+  const { columns, nowMs, promql } = context.reading;
+  if (!has(context, 'metrics') || promql === undefined) return [];
   const rows = await columns.query<{ name: string; held: string }>(
     `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
-    WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${mostMetrics}`,
+    WHERE tenant_id = {tenant:String} AND ${seriesSeen} GROUP BY name ORDER BY uniqExact(series_id) DESC, name LIMIT ${maxMetrics}`,
     seriesSeenValues(lastDay(nowMs)),
   );
   const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
-  const reading = { documents: asking.documents, columns, translation: promql.translation };
-  return unreadMetricSuggestions(
+  const reading = { documents: context.documents, columns, translation: promql.translation };
+  return unusedMetricSuggestions(
     costs,
     await usesOfMetrics(
       reading,
@@ -166,21 +169,30 @@ const ofMetrics = async (asking: Asking): Promise<Suggestion[]> => {
   );
 };
 
-const ofAttributes = async (asking: Asking): Promise<Suggestion[]> => {
+const ofAttributes = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const found = (['logs', 'traces'] as const)
-    .filter((signal) => has(asking, signal))
+    .filter((signal) => has(context, signal))
     .map(async (signal) => {
-      const { looked, costs } = await attributeCosts(asking.reading, signal, lastDay(asking.reading.nowMs));
-      const keys = largeAttributes(looked, costs).map(({ key }) => key);
+      const { sampleSize: scannedRecords, costs } = await attributeCosts(
+        context.reading,
+        signal,
+        lastDay(context.reading.nowMs),
+      );
+      const keys = largeAttributes(scannedRecords, costs).map(({ key }) => key);
       if (keys.length === 0) return [];
-      return unreadAttributeSuggestions(signal, looked, costs, await unnamedAttributes(asking.documents, keys));
+      return unusedAttributeSuggestions(
+        signal,
+        scannedRecords,
+        costs,
+        await unnamedAttributes(context.documents, keys),
+      );
     });
   return (await Promise.all(found)).flat();
 };
 
-const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
-  if (!has(asking, 'logs')) return [];
-  const { columns, nowMs } = asking.reading;
+const ofPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => {
+  if (!has(context, 'logs')) return [];
+  const { columns, nowMs } = context.reading;
   const counts = await columns.query<{ id: string; name: string; records: string; loud: string; total: string }>(
     `SELECT toString(pattern_id) AS id, toString(service) AS name, toString(sum(count)) AS records,
       toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
@@ -203,32 +215,32 @@ const ofPatterns = async (asking: Asking): Promise<Suggestion[]> => {
   return patternSuggestions(costs, Number(counts[0]?.total ?? 0));
 };
 
-const ofDetectors = async (asking: Asking): Promise<Suggestion[]> => {
+const ofDetectors = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const present = [];
-  for await (const stored of documentsIn(asking.documents.collection(anomalyDetectors))) {
+  for await (const stored of documentsIn(context.documents.collection(anomalyDetectors))) {
     const detector = readDetector(stored);
     if (detector !== undefined) present.push(detector);
   }
-  if (present.length >= mostDetectors) return [];
-  return detectorSuggestions(await landedCatalogue(asking.reading), present);
+  if (present.length >= maxDetectors) return [];
+  return detectorSuggestions(await landedCatalogue(context.reading), present);
 };
 
-const ofDashboards = async (asking: Asking): Promise<Suggestion[]> => {
+const ofDashboards = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const all = await templates();
   const landed = await landedOf(
-    asking.reading,
+    context.reading,
     all.flatMap(({ panels }) => needsOf(panels)),
   );
   const made = new Map<string, number>();
-  for await (const { templateId } of documentsIn(asking.documents.collection(templateUses)))
+  for await (const { templateId } of documentsIn(context.documents.collection(templateUses)))
     made.set(templateId, (made.get(templateId) ?? 0) + 1);
-  const standings = all.map((template) => ({
+  const rankings = all.map((template) => ({
     ...{ template, panels: fitOf(template.panels, landed), made: made.get(template.id) ?? 0, favourites: 0 },
   }));
-  return dashboardSuggestions(ranked(standings));
+  return dashboardSuggestions(ranked(rankings));
 };
 
-const sources: Readonly<Record<string, (asking: Asking) => Promise<Suggestion[]>>> = {
+const sources: Readonly<Record<string, (context: SuggestionContext) => Promise<Suggestion[]>>> = {
   'noisy rules': ofRules,
   services: ofServices,
   detectors: ofDetectors,
@@ -245,14 +257,14 @@ export interface Suggested {
 }
 
 /** All that can be suggested now, whatever was said of it before. */
-export const suggestNow = async (asking: Asking): Promise<Suggested> => {
+export const suggestNow = async (context: SuggestionContext): Promise<Suggested> => {
   const missing: string[] = [];
   const found = await Promise.all(
     Object.entries(sources).map(async ([what, read]) => {
       try {
-        return await read(asking);
+        return await read(context);
       } catch (error) {
-        asking.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
+        context.log.warn({ error: String(error), what }, 'what suggestions are made of cannot be read');
         missing.push(what);
         return [];
       }

@@ -1,6 +1,6 @@
 /** Which results are taken: those of runs that a location was assigned, so that nobody else writes uptime. */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
-import { type SyntheticAskedRun, syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
+import { type SyntheticRunRequest, syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
@@ -47,44 +47,44 @@ const runOf = (
 
 const tries = 5;
 
-const isAsked = (
-  asked: SyntheticAskedRun | undefined,
+const isRequestedRun = (
+  request: SyntheticRunRequest | undefined,
   result: ProbeResult,
   location: string,
-): asked is SyntheticAskedRun =>
-  asked?.checkId === result.checkId && asked.askedMs === result.dueMs && asked.locations.includes(location);
+): request is SyntheticRunRequest =>
+  request?.checkId === result.checkId && request.askedMs === result.dueMs && request.locations.includes(location);
 
-const publishedOf = ({ tried }: SyntheticAskedRun, run: SyntheticRun): readonly SyntheticRun[] =>
+const publishedOf = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
   tried === undefined ? [run] : [];
 
-const againOf = (asked: SyntheticAskedRun, kept: SyntheticRun, { traceId }: ProbeResult) =>
-  kept.traceId === traceId ? publishedOf(asked, kept) : undefined;
+const againOf = (request: SyntheticRunRequest, storedRun: SyntheticRun, { traceId }: ProbeResult) =>
+  storedRun.traceId === traceId ? publishedOf(request, storedRun) : undefined;
 
 /**
  * Keeps the result of a run off the schedule, and answers what is published of it: nothing of a check that is not saved. A probe that
  * did not hear that it was taken sends it again: what is kept is published again, since that may not have been, and counts once. Undefined
  * where it was not asked of the location, or another result is there.
  */
-const keepAsked = async (
+const storeRequestedRun = async (
   documents: TenantDocuments,
-  askedId: string,
+  requestId: string,
   {
     result,
     saved,
     from,
   }: { readonly result: ProbeResult; readonly saved: KnownCheck | undefined; readonly from: From },
 ): Promise<readonly SyntheticRun[] | undefined> => {
-  const asked = documents.collection(syntheticAskedRuns);
+  const requests = documents.collection(syntheticRunRequests);
   for (let left = tries; left > 0; left--) {
-    const before = await asked.find(askedId);
-    if (!isAsked(before, result, from.location)) return undefined;
+    const before = await requests.find(requestId);
+    if (!isRequestedRun(before, result, from.location)) return undefined;
     const check = triedCheck(before) ?? saved;
     if (check === undefined) return undefined;
-    const kept = before.results[from.location];
-    if (kept !== undefined) return againOf(before, kept, result);
+    const storedRun = before.results[from.location];
+    if (storedRun !== undefined) return againOf(before, storedRun, result);
     const run = runOf(result, check, { ...from, isManual: before.isElsewhere !== true });
     try {
-      await asked.update(askedId, { results: { ...before.results, [from.location]: run } }, before.version);
+      await requests.update(requestId, { results: { ...before.results, [from.location]: run } }, before.version);
       return publishedOf(before, run);
     } catch (error) {
       // Another location was quicker.
@@ -111,8 +111,8 @@ export const acceptedRuns = async (
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
     if (result.askedId !== undefined) {
-      const kept = await keepAsked(documents, result.askedId, { result, saved: check, from });
-      if (kept !== undefined) runs.push(...kept);
+      const storedRuns = await storeRequestedRun(documents, result.askedId, { result, saved: check, from });
+      if (storedRuns !== undefined) runs.push(...storedRuns);
       else refused.push({ index, reason: 'it was not asked for here, or another result is there' });
       continue;
     }

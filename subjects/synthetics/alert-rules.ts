@@ -1,5 +1,5 @@
 /** The alert rule of a check: the one evaluator evaluates it like all others. */
-import { aloneValue, stateValues } from '../../queries/checks/asked.ts';
+import { aloneValue, stateValues } from '../../queries/checks/run-check.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';

@@ -1,6 +1,6 @@
 /** Checks as YAML: one document a check, what is as usual left out. Read again, they are the same. Recordings are read as well. */
 import { isDeepStrictEqual } from 'node:util';
-import { apart } from '../../queries/apart.ts';
+import { inWorker } from '../../queries/worker.ts';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { writeYaml } from '../../queries/yaml-writing.ts';
@@ -12,11 +12,11 @@ import { HttpStep } from './types/http.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that differ from what they are when they are left out. */
-const unusual = (given: Fields, usual: Fields): Fields =>
-  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, usual[name])));
+const withoutDefaults = (given: Fields, defaults: Fields): Fields =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(value, defaults[name])));
 
-const usualCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
-const usualStep: Fields = HttpStep.parse({ url: 'x' });
+const defaultCheck: Fields = CheckFields.parse({ name: 'x', type: 'http' });
+const defaultStep: Fields = HttpStep.parse({ url: 'x' });
 /** Fields that a check is not read without. */
 const always = ['name', 'type'] as const;
 
@@ -27,14 +27,14 @@ export const writeCheck = (check: CheckFields, nameOf: (location: string) => str
   return writeYaml(
     {
       ...Object.fromEntries(always.map((name) => [name, check[name]])),
-      ...unusual(
+      ...withoutDefaults(
         Object.fromEntries(Object.entries(fields).filter(([name]) => !(always as readonly string[]).includes(name))),
-        usualCheck,
+        defaultCheck,
       ),
       // What nobody runs has none, and need not say so.
       ...(named.length > 0 && !isDeepStrictEqual(named, [localLocation]) && { locations: named }),
       ...(http !== undefined && {
-        http: { steps: http.steps.map((step) => ({ url: step.url, ...unusual(step, usualStep) })) },
+        http: { steps: http.steps.map((step) => ({ url: step.url, ...withoutDefaults(step, defaultStep) })) },
       }),
     },
     { lineWidth: 0 },
@@ -69,7 +69,7 @@ const pathsIn = (value: unknown, path: readonly string[] = []): (readonly string
     : [path, ...Object.entries(value).flatMap(([name, inner]) => pathsIn(inner, [...path, name]))];
 
 /** Of a document: each path has a line that is told. */
-const mostPaths = 5000;
+const maxPaths = 5000;
 
 type LineOf = (path: string) => number;
 
@@ -82,17 +82,17 @@ const recordedTimeout = '30s';
 /** A recording as a check; what is wrong with a step has the line of what was recorded. */
 const readRecorded = (
   value: unknown,
-  told: Omit<ReadCheckFile, 'problems' | 'lines'>,
+  checkHeader: Omit<ReadCheckFile, 'problems' | 'lines'>,
   lineOf: LineOf,
 ): ReadCheckFile => {
   const read = readRecording(value);
-  if (!('browser' in read)) return { ...told, lines: {}, problems: withLines(read, lineOf) };
+  if (!('browser' in read)) return { ...checkHeader, lines: {}, problems: withLines(read, lineOf) };
   const { name, browser, origins, losses, isWhole } = read;
   const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, lineOf(`steps.${at}`)]));
-  const file = { ...told, name, lines, recording: { losses: withLines(losses, lineOf), isWhole } };
+  const file = { ...checkHeader, name, lines, recording: { losses: withLines(losses, lineOf), isWhole } };
   const { data, error } = CheckFields.safeParse({ name, type: 'browser', timeout: recordedTimeout, browser });
   if (data !== undefined) return { ...file, check: data, problems: [] };
-  return { ...file, problems: withLines(problemsOf(error), () => told.line) };
+  return { ...file, problems: withLines(problemsOf(error), () => checkHeader.line) };
 };
 
 const problemsOf = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>['error']>): Problem[] =>
@@ -107,18 +107,18 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
     const yaml = readYaml(text);
     const value = yaml.value();
     const name = (value as { name?: unknown } | null)?.name;
-    const told = { document, line: first, name: typeof name === 'string' ? name.slice(0, 256) : null };
+    const checkHeader = { document, line: first, name: typeof name === 'string' ? name.slice(0, 256) : null };
     const segments = (path: string): PropertyKey[] =>
       path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
     const lineOf = (path: string): number => first - 1 + yaml.lineAt(path === '' ? [] : segments(path));
-    if (isRecording(value)) return readRecorded(value, told, lineOf);
+    if (isRecording(value)) return readRecorded(value, checkHeader, lineOf);
     const { data, error } = CheckFields.safeParse(value);
-    if (data === undefined) return { ...told, lines: {}, problems: withLines(problemsOf(error), lineOf) };
+    if (data === undefined) return { ...checkHeader, lines: {}, problems: withLines(problemsOf(error), lineOf) };
     const paths = pathsIn(value)
-      .slice(0, mostPaths)
+      .slice(0, maxPaths)
       .map((path) => path.join('.'));
     return {
-      ...told,
+      ...checkHeader,
       check: settled(data),
       problems: [],
       lines: Object.fromEntries(paths.map((path) => [path, lineOf(path)])),
@@ -134,7 +134,7 @@ const readDocument = ({ text, line: first }: { text: string; line: number }, doc
 export const readCheckFiles = (text: string): readonly ReadCheckFile[] =>
   splitDocuments(text).map((document, index) => readDocument(document, index + 1));
 
-export const readCheckFilesApart = apart(import.meta.url, readCheckFiles);
+export const readCheckFilesInWorker = inWorker(import.meta.url, readCheckFiles);
 
 /** The line of a field, or of the innermost part around it that there is. */
 export const lineOfField = ({ lines, line }: ReadCheckFile, path: string): number => {

@@ -191,7 +191,7 @@ const holds = (values: readonly unknown[], operator: Assertion['operator'], valu
   }
 };
 
-const mostFound = 200;
+const maxFoundLength = 200;
 
 /** Why an assertion does not hold, for people; nothing if it holds. */
 const failureOf = (assertion: Assertion, seen: Observation): string | undefined => {
@@ -199,7 +199,7 @@ const failureOf = (assertion: Assertion, seen: Observation): string | undefined 
   const values = readers[source](seen, name);
   if (holds(values, operator, value)) return undefined;
   const what = name === '' ? source : `${source} ${name}`;
-  const found = values.length === 0 ? 'is absent' : `is ${cut(values.map(textOf).join(', '), mostFound)}`;
+  const found = values.length === 0 ? 'is absent' : `is ${cut(values.map(textOf).join(', '), maxFoundLength)}`;
   return `${what} ${found}, expected: ${[operator, value].join(' ').trim()}`;
 };
 

@@ -67,7 +67,7 @@ export const CheckFields = z.strictObject({
 export type CheckFields = z.output<typeof CheckFields>;
 
 /** Where what is told, and not run, has its runs. */
-export const toldLocation = 'heartbeat';
+export const heartbeatLocation = 'heartbeat';
 
 /** Where results of a check come from that count: its locations, or what its job tells. */
 export const votingLocations = ({
@@ -76,11 +76,11 @@ export const votingLocations = ({
 }: {
   readonly heartbeat?: object | undefined;
   readonly locations: readonly string[];
-}): readonly string[] => (heartbeat === undefined ? locations : [toldLocation]);
+}): readonly string[] => (heartbeat === undefined ? locations : [heartbeatLocation]);
 
 /** A check as it is kept: what nobody runs is at no location. */
 export const settled = (check: CheckFields): CheckFields =>
-  checkTypeOf(check.type).isTold === true && isDeepStrictEqual(check.locations, [localLocation])
+  checkTypeOf(check.type).isPassive === true && isDeepStrictEqual(check.locations, [localLocation])
     ? { ...check, locations: [] }
     : check;
 

@@ -8,7 +8,7 @@ export interface CronTimes {
 }
 
 /** So many answers are remembered: the same are asked again and again, and each takes a third of a millisecond. */
-const mostRemembered = 10_000;
+const maxCached = 10_000;
 const minuteMs = 60_000;
 const remembered = new Map<string, number | undefined>();
 const read = new Map<string, Cron>();
@@ -17,7 +17,7 @@ const cronOf = ({ cron, timeZone }: CronTimes): Cron => {
   const key = `${timeZone} ${cron}`;
   const known = read.get(key);
   if (known !== undefined) return known;
-  if (read.size >= mostRemembered) read.clear();
+  if (read.size >= maxCached) read.clear();
   const made = new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
   read.set(key, made);
   return made;
@@ -33,7 +33,7 @@ export const cronAfter = (times: CronTimes, ms: number): number | undefined => {
   const sinceMs = Math.floor(ms / minuteMs) * minuteMs;
   const key = `${times.timeZone} ${times.cron} ${sinceMs}`;
   if (remembered.has(key)) return remembered.get(key);
-  if (remembered.size >= mostRemembered) remembered.clear();
+  if (remembered.size >= maxCached) remembered.clear();
   const next = cronOf(times).nextRun(new Date(sinceMs))?.getTime();
   remembered.set(key, next);
   return next;

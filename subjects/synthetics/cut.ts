@@ -1,5 +1,5 @@
 /** Stands where a text was cut: secrets are struck out there, too, of which only the beginning is left. */
 export const cutMark = '…';
 
-export const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most)}${cutMark}` : text;
+export const cut = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength)}${cutMark}` : text;

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { deleteMatching } from '../../runtime/delete-matching.ts';
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
-import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
+import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
 import type { ProbeAlarm } from '../../schemas/synthetic-work.ts';
 import { msOf } from '../alerts/durations.ts';
 import { dueStepMs, isDueAt } from './due-times.ts';
 import { type KnownCheck, readChecks } from './known.ts';
-import { askedForMs } from './work.ts';
+import { requestTtlMs } from './work.ts';
 
 /** Off the schedule, whatever the schedule is: at no time at which anything is due. */
 const offSchedule = (ms: number): number => (ms % dueStepMs === 0 ? ms + 1 : ms);
@@ -19,32 +19,32 @@ const idOf = ({ id, every }: KnownCheck, nowMs: number): string => {
 };
 
 /** Asks the other locations of each check. What is not a run that just was due is left out. */
-export const askElsewhere = async (
+export const requestRunsElsewhere = async (
   documents: TenantDocuments,
   alarms: readonly ProbeAlarm[],
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
 ): Promise<void> => {
   if (alarms.length === 0) return;
-  const asked = documents.collection(syntheticAskedRuns);
+  const runRequests = documents.collection(syntheticRunRequests);
   const checks = new Map((await readChecks(documents, { locations: location })).map((check) => [check.id, check]));
   for (const { checkId, dueMs } of alarms) {
     const check = checks.get(checkId);
     const locations = check?.locations.filter((one) => one !== location) ?? [];
     if (check === undefined || !check.enabled || locations.length === 0) continue;
-    const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(msOf(check.every), askedForMs);
+    const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(msOf(check.every), requestTtlMs);
     if (!isRecent || !isDueAt(check, location, dueMs)) continue;
     try {
       const run = { checkId, locations, askedMs: offSchedule(nowMs), isElsewhere: true, results: {} };
-      await asked.insert({ id: idOf(check, nowMs), ...run });
+      await runRequests.insert({ id: idOf(check, nowMs), ...run });
     } catch (error) {
       // Another location was quicker.
       if (!(error instanceof ConflictError)) throw error;
     }
     // Those of an interval before, which nobody answers any more.
-    await deleteMatching(asked, {
+    await deleteMatching(runRequests, {
       checkId,
       isElsewhere: true,
-      askedMs: { $lt: nowMs - 2 * msOf(check.every) - askedForMs },
+      askedMs: { $lt: nowMs - 2 * msOf(check.every) - requestTtlMs },
     });
   }
 };

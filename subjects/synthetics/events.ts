@@ -11,7 +11,7 @@ type State = StateChange['state'];
 const severities = { up: 'info', degraded: 'warning', down: 'error', unknown: 'warning' } as const;
 
 /** That a check is up for the first time, or unknown while it is off, is no event. */
-const isTold = (before: State, now: State, isEnabled: boolean): boolean => {
+const isReportable = (before: State, now: State, isEnabled: boolean): boolean => {
   if (now === 'unknown') return isEnabled && before !== 'unknown';
   return now !== 'up' || before !== 'unknown';
 };
@@ -23,7 +23,7 @@ export const stateEvent = (
     tenantId,
     atMs,
     before = 'unknown',
-    verdict: { state, says, isMaintenance },
+    verdict: { state, says: summary, isMaintenance },
   }: {
     readonly tenantId: string;
     readonly atMs: number;
@@ -31,7 +31,7 @@ export const stateEvent = (
     readonly verdict: Pick<SyntheticVerdict, 'state' | 'says' | 'isMaintenance'>;
   },
 ): PlatformEvent | undefined => {
-  if (isMaintenance || !isTold(before, state, check.enabled)) return undefined;
+  if (isMaintenance || !isReportable(before, state, check.enabled)) return undefined;
   const labels = alertLabelsOf(check);
   return {
     ...{ tenantId, projectId: check.projectId ?? '', kind: 'check', at: new Date(atMs).toISOString() },
@@ -41,7 +41,7 @@ export const stateEvent = (
       title: `${check.name.slice(0, 240)} is ${state}`,
     },
     ...{
-      text: says,
+      text: summary,
       service: (labels['service'] ?? '').slice(0, 512),
       environment: '',
       tags: eventTags(labels),

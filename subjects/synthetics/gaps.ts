@@ -15,13 +15,13 @@ export interface Gap {
 }
 
 /** Judgements that are closer miss less than an interval of the most frequent checks, or two. */
-const shortestMs = 20_000;
+const minGapMs = 20_000;
 /** Probes send what they kept in this time. */
 const settledMs = 300_000;
 const spreadMs = 300_000;
 
 /** Whether judgements are so far apart that something may have been missed. A check that was never judged missed nothing. */
-export const isGap = (judgedMs: number, nowMs: number): boolean => judgedMs > 0 && nowMs - judgedMs > shortestMs;
+export const isGap = (judgedMs: number, nowMs: number): boolean => judgedMs > 0 && nowMs - judgedMs > minGapMs;
 
 /** From when on a gap is filled: not all checks in one moment. */
 export const filledFromMs = (checkId: string, { toMs }: Gap): number =>

@@ -9,13 +9,13 @@ export interface JsonPath {
 }
 
 /** So many expressions of filters stay compiled: a filter asks the same one of each element. */
-const mostCompiled = 64;
+const maxCompiled = 64;
 const compiled = new Map<string, Regex | string>();
 
 const regexFor = (pattern: string): Regex | string => {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
-  if (compiled.size >= mostCompiled) compiled.clear();
+  if (compiled.size >= maxCompiled) compiled.clear();
   const regex = regexOf(pattern, 0);
   compiled.set(pattern, regex);
   return regex;
@@ -78,7 +78,7 @@ const withoutTexts = (path: string): string => {
 };
 
 /** Each asks all that lies below all that the one before it found. */
-const mostDescents = 2;
+const maxDescents = 2;
 
 /** Why an expression cannot be asked of an answer of any size; nothing if it can. */
 export const jsonPathProblem = (text: string): string | undefined => {
@@ -87,5 +87,5 @@ export const jsonPathProblem = (text: string): string | undefined => {
   const syntax = withoutTexts(text);
   // It would be asked of the whole answer for each element.
   if (syntax.indexOf('$', 1) > 0) return 'must not ask `$` within a filter: take what is within the element, with `@`';
-  return syntax.split('..').length > mostDescents + 1 ? `must have at most ${mostDescents} \`..\`` : undefined;
+  return syntax.split('..').length > maxDescents + 1 ? `must have at most ${maxDescents} \`..\`` : undefined;
 };

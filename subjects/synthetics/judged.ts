@@ -1,7 +1,7 @@
 /** From latest results to changes of state, of a check and of each of its locations. */
 import { msOf } from '../alerts/durations.ts';
-import { knownUntilMs } from './beat-times.ts';
-import { toldLocation, votingLocations } from './check.ts';
+import { heartbeatLocation, votingLocations } from './check.ts';
+import { knownUntilMs } from './heartbeat-times.ts';
 import type { KnownCheck } from './known.ts';
 import { judgeState, suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
@@ -45,8 +45,8 @@ export const votesFor = (
 ): { readonly everyMs: number; readonly voteMs?: number } => {
   const everyMs = msOf(every);
   if (heartbeat === undefined) return { everyMs };
-  const toldMs = results.get(toldLocation)?.startedAtMs ?? 0;
-  return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, toldMs) - toldMs };
+  const reportedAtMs = results.get(heartbeatLocation)?.startedAtMs ?? 0;
+  return { everyMs, voteMs: knownUntilMs({ every, heartbeat }, reportedAtMs) - reportedAtMs };
 };
 
 /** What has changed, and what is known now. A change begins with the result that made it, and where nothing came, now. */

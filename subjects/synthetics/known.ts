@@ -1,10 +1,10 @@
 /** What checks of an organization may name, and which checks name what. */
 import { z } from 'zod';
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
-import type { SyntheticAskedRun } from '../../schemas/resources/synthetic-asked-run.ts';
-import { mostChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
-import { mostLocations, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
-import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
+import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import { maxLocations, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
+import type { SyntheticRunRequest } from '../../schemas/resources/synthetic-run-request.ts';
+import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import { CheckFields, variablesOf } from './check.ts';
 import type { Known } from './problems.ts';
 
@@ -22,14 +22,14 @@ export const readCheck = (stored: object & Pick<Stored, 'id'>): KnownCheck | und
 };
 
 /** The check that is tried where one that is not saved was asked for; undefined where it was one that is. */
-export const triedCheck = ({ checkId, tried }: SyntheticAskedRun): KnownCheck | undefined =>
+export const triedCheck = ({ checkId, tried }: SyntheticRunRequest): KnownCheck | undefined =>
   tried && readCheck({ ...tried, id: checkId });
 
 /** Locations and variables of an organization. */
 export const readKnown = async (documents: TenantDocuments): Promise<Known> => {
   const [locations, variables] = await Promise.all([
-    documents.collection(syntheticLocations).list({ limit: mostLocations }),
-    documents.collection(syntheticVariables).list({ limit: mostVariables }),
+    documents.collection(syntheticLocations).list({ limit: maxLocations }),
+    documents.collection(syntheticVariables).list({ limit: maxVariables }),
   ]);
   return {
     locations: new Set(locations.items.map(({ id }) => id)),
@@ -41,7 +41,7 @@ export const readKnown = async (documents: TenantDocuments): Promise<Known> => {
 export const readChecks = async (documents: TenantDocuments, filter: object = {}): Promise<readonly KnownCheck[]> => {
   const { items } = await documents
     .collection(syntheticChecks)
-    .list({ filter: { ...filter }, sort: { name: 1 }, limit: mostChecks });
+    .list({ filter: { ...filter }, sort: { name: 1 }, limit: maxChecks });
   return items.flatMap((stored) => readCheck(stored) ?? []);
 };
 

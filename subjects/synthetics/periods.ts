@@ -5,7 +5,7 @@ import type { Span } from './uptime.ts';
 /** A Monday, so that weeks begin with one, and the begin of every other period. */
 const startsAt = '2024-01-01T00:00';
 
-export const mostPeriods = 400;
+export const maxPeriods = 400;
 
 /** Periods of a calendar that lie in a range, cut at its ends; the whole range without a period. Undefined for too many. */
 export const periodsOf = (
@@ -19,7 +19,7 @@ export const periodsOf = (
   if (period === undefined) return [range];
   const periods: Span[] = [];
   for (let fromMs = range.fromMs; fromMs < range.toMs; ) {
-    if (periods.length >= mostPeriods) return undefined;
+    if (periods.length >= maxPeriods) return undefined;
     const toMs = Math.min(periodAt({ period, timeZone, startsAt }, fromMs).toMs, range.toMs);
     periods.push({ fromMs, toMs });
     fromMs = toMs;

@@ -1,7 +1,7 @@
 /** Pictures of pages: of each check and location those of the last good and of the last failed run. */
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
-import { mostPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
+import { maxPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import type { ProbePicture } from '../../schemas/synthetic-work.ts';
 import { refusalOf } from './accept.ts';
 import { readCheck } from './known.ts';
@@ -14,13 +14,13 @@ const put = async (documents: TenantDocuments, id: string, picture: SyntheticPic
   const before = await pictures.find(id);
   if (before !== undefined && before.dueMs >= picture.dueMs) return 'there is one of this run, or of a later one';
   if (before !== undefined) await pictures.replace(id, picture, before.version);
-  else if ((await pictures.count()) >= mostPictures) return `there are ${mostPictures} pictures, and no more are kept`;
+  else if ((await pictures.count()) >= maxPictures) return `there are ${maxPictures} pictures, and no more are kept`;
   else await pictures.insert({ ...picture, id });
   return undefined;
 };
 
 /** Keeps the picture of an assigned run; answers why it is not kept, where it is not. */
-export const keepPicture = async (
+export const storePicture = async (
   documents: TenantDocuments,
   { checkId, outcome, content, ...run }: ProbePicture,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },

@@ -1,6 +1,6 @@
 /** What a check says that cannot be run, beyond its form. */
 import { durationText, msOf } from '../alerts/durations.ts';
-import { longestLabel, plain } from '../alerts/plain.ts';
+import { maxLabelLength, plain } from '../alerts/plain.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, localLocation, targetsOf, textsOf, typedSettings } from './check.ts';
 import { checkTypeOf, checkTypes } from './registry.ts';
@@ -22,16 +22,16 @@ const settingsProblems = (check: CheckFields): readonly Problem[] =>
   });
 
 const timeProblems = ({ type, every, timeout, retries }: CheckFields): readonly Problem[] => {
-  const longestMs = msOf(timeout) * (retries.count + 1) + msOf(retries.wait) * retries.count;
-  const { leastEvery = '0s' } = checkTypeOf(type);
-  if (msOf(every) < msOf(leastEvery))
-    return [{ path: 'every', message: `must be ${leastEvery} at least for the type ${type}` }];
+  const maxRunMs = msOf(timeout) * (retries.count + 1) + msOf(retries.wait) * retries.count;
+  const { minEvery = '0s' } = checkTypeOf(type);
+  if (msOf(every) < msOf(minEvery))
+    return [{ path: 'every', message: `must be ${minEvery} at least for the type ${type}` }];
   if (msOf(timeout) > msOf(every)) return [{ path: 'timeout', message: `must be ${every} at most, the interval` }];
-  return longestMs > msOf(every) * 3
+  return maxRunMs > msOf(every) * 3
     ? [
         {
           path: 'retries',
-          message: `may take ${durationText(longestMs)} with all attempts, more than three intervals of ${every}`,
+          message: `may take ${durationText(maxRunMs)} with all attempts, more than three intervals of ${every}`,
         },
       ]
     : [];
@@ -52,7 +52,7 @@ const locationProblems = ({ locations, consensus }: CheckFields, known: Known): 
 ];
 
 const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
-  if (checkTypeOf(check.type).isTold !== true) return [...timeProblems(check), ...locationProblems(check, known)];
+  if (checkTypeOf(check.type).isPassive !== true) return [...timeProblems(check), ...locationProblems(check, known)];
   return check.locations.length > 0
     ? [{ path: 'locations', message: `must be left out for the type ${check.type}: nobody runs it` }]
     : [];
@@ -60,9 +60,9 @@ const runProblems = (check: CheckFields, known: Known): readonly Problem[] => {
 
 const labelProblems = ({ labels }: CheckFields): readonly Problem[] =>
   Object.entries(labels).flatMap(([name, text]) =>
-    plain(text).length <= longestLabel
+    plain(text).length <= maxLabelLength
       ? []
-      : [{ path: `labels.${name}`, message: `must have ${longestLabel} characters at most, of which {{ is ten` }],
+      : [{ path: `labels.${name}`, message: `must have ${maxLabelLength} characters at most, of which {{ is ten` }],
   );
 
 const templateProblems = (check: CheckFields, { variables }: Known): readonly Problem[] =>

@@ -69,8 +69,8 @@ const secretWords =
 export const secretIn = (selectors: readonly Selector[]): string | undefined => {
   const all = selectors.flatMap(chainOf);
   if (!all.some((one) => secretWords.test(one))) return undefined;
-  const said = ariaIn(selectors)?.name ?? cssIn(selectors) ?? '';
-  const words = said
+  const label = ariaIn(selectors)?.name ?? cssIn(selectors) ?? '';
+  const words = label
     .toLowerCase()
     .split(/[^a-z0-9]/)
     .filter((word) => word !== '');

@@ -63,16 +63,16 @@ const keys: Readonly<Record<string, string>> = { ' ': 'Space', '\r': 'Enter', '\
 /** Of an element's properties, what we read. */
 const readAs: Readonly<Record<string, 'value' | 'text'>> = { value: 'value', innerText: 'text', textContent: 'text' };
 
-const leastMs = 100;
-const mostMs = 60_000;
-const usualMs = 5000;
+const minMs = 100;
+const maxMs = 60_000;
+const defaultTimeoutMs = 5000;
 /** Longer than any click. */
 const holdMs = 1000;
 
 /** Shorter texts are found everywhere. */
-const leastSecret = 4;
+const minSecretLength = 4;
 
-const why: Readonly<Record<string, string>> = {
+const lossReasons: Readonly<Record<string, string>> = {
   scroll: 'is left out: a step brings its element into view itself',
   emulateNetworkConditions: 'is left out: the network is as it is at the location',
   waitForExpression: 'is left out: no scripts of users run; wait for, or expect, what it waits for',
@@ -85,7 +85,7 @@ class Reading {
   readonly losses: Problem[] = [];
   isWhole = true;
   viewport: { width: number; height: number } | undefined;
-  readonly #usualMs: number;
+  readonly #defaultTimeoutMs: number;
   readonly #held = new Set<string>();
   /** Values that were typed into secret fields, and the variables in their place. */
   readonly #secrets = new Map<string, string>();
@@ -93,7 +93,7 @@ class Reading {
   #at = 0;
 
   constructor(timeout: number | undefined, steps: readonly RecordedStep[]) {
-    this.#usualMs = timeout ?? usualMs;
+    this.#defaultTimeoutMs = timeout ?? defaultTimeoutMs;
     for (const { type, value = '', selectors } of steps) {
       const variable = type === 'change' && value !== '' ? secretIn(selectors) : undefined;
       if (variable !== undefined) this.#secrets.set(value, `{{variables.${variable}}}`);
@@ -114,14 +114,14 @@ class Reading {
   #hidden(text: string): string {
     let hidden = this.#secrets.get(text) ?? text;
     for (const [secret, variable] of this.#secrets)
-      if (secret.length >= leastSecret)
+      if (secret.length >= minSecretLength)
         hidden = hidden.replaceAll(secret, variable).replaceAll(encodeURIComponent(secret), variable);
     return hidden;
   }
 
   #withinOf({ timeout }: RecordedStep): string {
-    const ms = Math.round(timeout ?? this.#usualMs);
-    const within = Math.min(Math.max(ms, leastMs), mostMs);
+    const ms = Math.round(timeout ?? this.#defaultTimeoutMs);
+    const within = Math.min(Math.max(ms, minMs), maxMs);
     if (within !== ms) this.#lose('timeout', `is ${ms} ms, and ${within} ms are waited`);
     return `${within}ms`;
   }
@@ -227,10 +227,10 @@ class Reading {
     if (place === undefined) return;
     const { operator, count, visible } = recorded;
     const compared = ({ '>=': 'gte', '==': 'is', '<=': 'lte' } as const)[operator];
-    const wanted = count === 0 ? 'none' : count === 1 && operator !== '<=' ? 'one' : 'several';
-    if (wanted === 'several')
+    const expectedCount = count === 0 ? 'none' : count === 1 && operator !== '<=' ? 'one' : 'several';
+    if (expectedCount === 'several')
       this.#add({ action: 'expect', ...place, read: 'count', operator: compared, value: count });
-    else if (wanted === 'one') this.#add({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
+    else if (expectedCount === 'one') this.#add({ action: 'wait', ...place, until: visible ? 'visible' : 'hidden' });
     else if (operator !== '>=') this.#add({ action: 'wait', ...place, until: 'hidden' });
     this.#expect(recorded, place);
   }
@@ -245,12 +245,12 @@ class Reading {
   }
 
   /** Where a step led to. What is asked with the address may be another each time. */
-  #ledTo({ assertedEvents, type, url: asked, ...recorded }: RecordedStep): void {
+  #ledTo({ assertedEvents, type, url: requestedUrl, ...recorded }: RecordedStep): void {
     for (const [index, event] of assertedEvents.entries()) {
       const url = URL.parse(event.url ?? '');
       if (event.type !== 'navigation')
         this.#lose(`assertedEvents.${index}`, `is not expected: ${event.type} is not known`);
-      else if (url !== null && event.url !== asked && /^https?:$/.test(url.protocol)) {
+      else if (url !== null && event.url !== requestedUrl && /^https?:$/.test(url.protocol)) {
         const within = this.#withinOf({ assertedEvents, type, ...recorded } as RecordedStep);
         const value = this.#hidden(url.origin + url.pathname);
         this.#add({ action: 'expect', within, read: 'url', operator: 'contains', value });
@@ -258,7 +258,7 @@ class Reading {
     }
   }
 
-  take(recorded: RecordedStep, at: number): void {
+  addStep(recorded: RecordedStep, at: number): void {
     this.#at = at;
     const known = this.steps.length;
     this.#goesOnIn(recorded);
@@ -291,7 +291,7 @@ class Reading {
         this.#waitFor(recorded);
         break;
       default: {
-        const reason = why[recorded.type];
+        const reason = lossReasons[recorded.type];
         if (reason === undefined)
           this.#leaveOut('', `is left out: ${recorded.type} is none of its steps that are known`);
         else this.#lose('', reason);
@@ -306,7 +306,7 @@ export const readRecording = (value: unknown): ReadRecording | readonly Problem[
   const { data, error } = Recording.safeParse(value);
   if (data === undefined) return error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   const reading = new Reading(data.timeout, data.steps);
-  for (const [at, step] of data.steps.entries()) reading.take(step, at);
+  for (const [at, step] of data.steps.entries()) reading.addStep(step, at);
   const { steps, origins, losses, isWhole, viewport } = reading;
   return {
     name: data.title,

@@ -21,15 +21,15 @@ interface LocationRecord {
 /** A location that is not heard from for so many intervals has no vote. */
 export const silentIntervals = 3;
 /** Fewer comparisons say nothing: one check that fails at one place would take its vote. */
-const leastCompared = 4;
+const minCompared = 4;
 
 /** Whether a location is suspect, and why: it is silent, or fails more than half of what others pass. */
 export const suspicionOf = (
-  { heardAtMs, compared, failedAlone }: LocationRecord,
+  { heardAtMs: lastSeenAtMs, compared, failedAlone }: LocationRecord,
   { everyMs, nowMs }: { readonly everyMs: number; readonly nowMs: number },
 ): 'silent' | 'differs' | undefined => {
-  if (nowMs - heardAtMs > silentIntervals * everyMs) return 'silent';
-  return compared >= leastCompared && failedAlone * 2 > compared ? 'differs' : undefined;
+  if (nowMs - lastSeenAtMs > silentIntervals * everyMs) return 'silent';
+  return compared >= minCompared && failedAlone * 2 > compared ? 'differs' : undefined;
 };
 
 interface StateInput {

@@ -66,7 +66,7 @@ export const readLastDue = async (
   return new Map(rows.map(({ id, due }) => [id, Number(due)]));
 };
 
-export interface RunsAsked {
+export interface RunsQuery {
   readonly checkId: string;
   readonly location?: string | undefined;
   readonly outcome?: string | undefined;
@@ -94,7 +94,7 @@ interface RunRow {
 /** Runs of a check, the latest first. */
 export const readRuns = async (
   { columns }: OwnColumns,
-  { checkId, location = '', outcome = '', fromMs, toMs, limit, before }: RunsAsked,
+  { checkId, location = '', outcome = '', fromMs, toMs, limit, before }: RunsQuery,
 ): Promise<readonly RunRow[]> =>
   columns.query<RunRow & Record<string, unknown>>(
     `SELECT location AS place, toString(toUnixTimestamp64Milli(due)) AS due_ms,
@@ -141,10 +141,10 @@ export const readStates = async (
 };
 
 const dayMs = 86_400_000;
-export const standingDays = [1, 30, 90] as const;
+export const uptimeDays = [1, 30, 90] as const;
 
 /** How a check stands, and how it stood in the last days. */
-export interface Standing {
+export interface CheckStatus {
   readonly state: (typeof checkStates)[number];
   readonly sinceMs: number;
   /** up / (up + down) of the last 1, 30 and 90 days, nothing excluded; null where neither is known. */
@@ -152,20 +152,20 @@ export interface Standing {
 }
 
 /** How checks stand, in one statement. Checks that never had a state are absent. */
-export const readStandings = async (
+export const readCheckStatuses = async (
   { columns }: OwnColumns,
   checkIds: readonly string[],
   nowMs: number,
-): Promise<ReadonlyMap<string, Standing>> => {
+): Promise<ReadonlyMap<string, CheckStatus>> => {
   if (checkIds.length === 0) return new Map();
   const within = (days: number, states: string): string =>
     `sumIf(greatest(0, least(until, {now:Int64}) - greatest(from_ms, {now:Int64} - ${days * dayMs})), state IN (${states}))`;
-  const figures = standingDays.map(
+  const figures = uptimeDays.map(
     (days) =>
       `toString(${within(days, `'up', 'degraded'`)}) AS up_${days}, toString(${within(days, `'down'`)}) AS down_${days}`,
   );
   const own = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
-  const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...standingDays) * dayMs})`;
+  const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
   // Of what lies before all of these days the last state alone counts, which needs no FINAL: that would merge years of rows.
   const rows = await columns.query<Record<string, string>>(
     `SELECT id, argMax(state, from_ms) AS now_state, toString(max(from_ms)) AS since, ${figures.join(', ')}
@@ -187,9 +187,9 @@ export const readStandings = async (
     rows.map((row) => [
       row['id'] ?? '',
       {
-        state: row['now_state'] as Standing['state'],
+        state: row['now_state'] as CheckStatus['state'],
         sinceMs: Number(row['since']),
-        uptime: standingDays.map((days) => {
+        uptime: uptimeDays.map((days) => {
           const [up, down] = [Number(row[`up_${days}`]), Number(row[`down_${days}`])];
           return up + down === 0 ? null : up / (up + down);
         }),

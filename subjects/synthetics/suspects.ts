@@ -6,13 +6,13 @@ import { suspicionOf } from './state.ts';
 import type { Latest } from './stored-results.ts';
 
 /** Probes are noted now and then: what is shorter says nothing. */
-const shortestEveryMs = 20_000;
+const minIntervalMs = 20_000;
 
 interface Given {
   readonly checks: readonly Pick<KnownCheck, 'enabled' | 'every' | 'locations'>[];
   readonly latest: readonly Latest[];
   /** When probes of each location were heard from last; those that never were are absent. */
-  readonly heardMs: ReadonlyMap<string, number>;
+  readonly lastSeenAtMs: ReadonlyMap<string, number>;
   /** From when on a location may be heard from. */
   readonly sinceMs: (location: string) => number;
   readonly nowMs: number;
@@ -22,7 +22,7 @@ interface Given {
 export const suspectLocations = ({
   checks,
   latest,
-  heardMs,
+  lastSeenAtMs: lastSeenMs,
   sinceMs,
   nowMs,
 }: Given): ReadonlyMap<string, 'silent' | 'differs'> => {
@@ -34,9 +34,9 @@ export const suspectLocations = ({
         every.set(location, Math.min(every.get(location) ?? Number.POSITIVE_INFINITY, msOf(text)));
   return new Map(
     [...every].flatMap(([location, ms]): [string, 'silent' | 'differs'][] => {
-      const heardAtMs = Math.max(heardMs.get(location) ?? 0, sinceMs(location));
-      const record = { heardAtMs, compared: 0, failedAlone: 0 };
-      const silent = suspicionOf(record, { everyMs: Math.max(ms, shortestEveryMs), nowMs });
+      const lastSeenAtMs = Math.max(lastSeenMs.get(location) ?? 0, sinceMs(location));
+      const record = { heardAtMs: lastSeenAtMs, compared: 0, failedAlone: 0 };
+      const silent = suspicionOf(record, { everyMs: Math.max(ms, minIntervalMs), nowMs });
       if (silent !== undefined) return [[location, silent]];
       return differing.has(location) ? [[location, 'differs']] : [];
     }),

@@ -56,7 +56,7 @@ const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const bytesOf = (secret: string): Buffer => {
   const bits = [...secret.toUpperCase().replace(/[\s=-]/g, '')]
-    .map((letter) => Math.max(0, base32.indexOf(letter)).toString(2).padStart(5, '0'))
+    .map((char) => Math.max(0, base32.indexOf(char)).toString(2).padStart(5, '0'))
     .join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };

@@ -1,13 +1,13 @@
 /** What alert rules are told of a check: what is so, where and since when, in plain words. */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
-import { toldLocation, votingLocations } from './check.ts';
+import { heartbeatLocation, votingLocations } from './check.ts';
 import { type KnownStates, votesFor } from './judged.ts';
 import type { KnownCheck } from './known.ts';
 import { judgeState } from './state.ts';
 import type { Latest } from './stored-results.ts';
 import type { Span } from './uptime.ts';
 
-type Told = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' | 'locations'>;
+type VerdictSummary = Pick<SyntheticVerdict, 'state' | 'isMaintenance' | 'says' | 'locations'>;
 type Judged = Pick<KnownCheck, 'enabled' | 'every' | 'locations' | 'consensus'> &
   Partial<Pick<KnownCheck, 'heartbeat'>>;
 
@@ -16,7 +16,7 @@ const aloneIntervals = 2;
 /** That it fails no more is told for so long: alerts end by it. */
 const overMs = 10 * 60_000;
 /** Locations that a text names. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** When locations last failed alone, in milliseconds. */
 export type FailedAlone = Readonly<Record<string, number>>;
@@ -45,7 +45,7 @@ const countOf = (count: number, of: number, what: keyof typeof verbs): string =>
 };
 
 /** Of a job that tells of its own runs. */
-const toldText = (state: SyntheticVerdict['state'], message = ''): string => {
+const heartbeatText = (state: SyntheticVerdict['state'], message = ''): string => {
   if (state === 'unknown') return message || 'nothing was heard of its job, which may be for want of OIQ itself';
   return `its job ${state === 'up' ? 'told that it passed' : 'failed'}${message === '' ? '' : ` – ${message}`}`;
 };
@@ -54,9 +54,9 @@ const toldText = (state: SyntheticVerdict['state'], message = ''): string => {
 export const verdictOf = (
   check: Judged,
   { latest, suspects, states, alone, names, downtime, nowMs }: Given,
-): { readonly verdict: Told; readonly alone: FailedAlone } => {
+): { readonly verdict: VerdictSummary; readonly alone: FailedAlone } => {
   const { enabled, consensus } = check;
-  const isTold = check.heartbeat !== undefined;
+  const isHeartbeat = check.heartbeat !== undefined;
   const locations = votingLocations(check);
   const results = new Map(latest.map((one) => [one.location, one]));
   const votesOf = votesFor(check, results);
@@ -73,12 +73,12 @@ export const verdictOf = (
   const slow = locations.filter((location) => states[location]?.state === 'degraded');
 
   const list = (shown: readonly string[]): string => {
-    const more = shown.length > mostNamed ? `; and ${shown.length - mostNamed} more` : '';
-    return shown.length === 0 ? '' : ` – ${shown.slice(0, mostNamed).map(failureOf).join('; ')}${more}`;
+    const more = shown.length > maxNamed ? `; and ${shown.length - maxNamed} more` : '';
+    return shown.length === 0 ? '' : ` – ${shown.slice(0, maxNamed).map(failureOf).join('; ')}${more}`;
   };
   const votes = (): string => {
     if (!enabled) return 'it is off';
-    if (isTold) return toldText(state, results.get(toldLocation)?.message);
+    if (isHeartbeat) return heartbeatText(state, results.get(heartbeatLocation)?.message);
     if (voters === 0) return 'no location that votes has a result of the last three intervals';
     if (state === 'down') return `${countOf(failing.length, voters, 'fail')}${list(failing)}`;
     if (state === 'degraded') return `it is slow, or near a limit${list([...failing, ...slow])}`;
@@ -100,10 +100,10 @@ export const verdictOf = (
   );
   const ofLocation = (location: string) => {
     const fails = isAlone(location);
-    const why = fails
+    const reason = fails
       ? `it fails at ${failureOf(location)}, since ${timeText(sinceOf(location))}; ${failing.length} of ${voters} fail, and ${needed} would have to`
       : `it does not fail at ${nameOf(location)} alone any more`;
-    return { location, fails, says: why.slice(0, 1024) };
+    return { location, fails, says: reason.slice(0, 1024) };
   };
   const since = `it is ${state} since ${timeText(states['']?.atMs ?? nowMs)}`;
   const planned = downtime === undefined ? '' : `; in a planned downtime until ${timeText(downtime.toMs)}`;

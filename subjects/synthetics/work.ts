@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
-import { syntheticAskedRuns } from '../../schemas/resources/synthetic-asked-run.ts';
 import { type SyntheticProbeContact, syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
-import { mostVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
-import type { ProbeTold, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
+import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-request.ts';
+import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
+import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { variablesOf } from './check.ts';
 import { type KnownCheck, readChecks, triedCheck } from './known.ts';
 
@@ -19,30 +19,30 @@ export const vanishedMs = 25_000;
 const notedMs = 10_000;
 const forgottenMs = 86_400_000;
 /** How long a run that was asked for is waited for. */
-export const askedForMs = 30_000;
+export const requestTtlMs = 30_000;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-type Heard = Pick<SyntheticProbeContact, 'cannot' | 'clockAheadMs'>;
+type ContactInfo = Pick<SyntheticProbeContact, 'cannot' | 'clockAheadMs'>;
 
 /** Whether a probe tells what nobody knew. Its clock is measured with each answer, and is never the same twice. */
-const isNews = (before: Heard, now: Heard): boolean =>
+const isNews = (before: ContactInfo, now: ContactInfo): boolean =>
   !isDeepStrictEqual(before.cannot, now.cannot) ||
   (before.clockAheadMs === undefined) !== (now.clockAheadMs === undefined);
 
 /** Probes of a location that were heard from lately, this one among them; notes that it was. */
-const heardFrom = async (
+const recordContact = async (
   documents: TenantDocuments,
-  { location, probe, cannot = [], clockAheadMs, nowMs }: Omit<Asking, 'digest'>,
+  { location, probe, cannot = [], clockAheadMs, nowMs }: Omit<WorkRequest, 'digest'>,
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
-  const ageOf = ({ heardAt }: SyntheticProbeContact): number => nowMs - Date.parse(heardAt);
+  const ageOf = ({ heardAt: lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
   const own = items.find((one) => one.probe === probe);
   const clock = clockAheadMs === undefined ? {} : { clockAheadMs };
-  const heard = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot, ...clock };
-  if (own === undefined) await contacts.insert(heard);
-  else if (ageOf(own) >= notedMs || isNews(own, heard)) await contacts.replace(own.id, heard);
+  const contact = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot, ...clock };
+  if (own === undefined) await contacts.insert(contact);
+  else if (ageOf(own) >= notedMs || isNews(own, contact)) await contacts.replace(own.id, contact);
   for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
   const live = items.filter((one) => ageOf(one) < vanishedMs).map((one) => one.probe);
   return [...new Set([probe, ...live])];
@@ -56,7 +56,7 @@ const readVariables = async (
   documents: TenantDocuments,
   box: SecretBox,
 ): Promise<ReadonlyMap<string, ProbeVariable>> => {
-  const { items } = await documents.collection(syntheticVariables).list({ limit: mostVariables });
+  const { items } = await documents.collection(syntheticVariables).list({ limit: maxVariables });
   return new Map(
     items.flatMap(({ id, isSecret, value, hosts }): [string, ProbeVariable][] => {
       if (!isSecret) return [[id, { value }]];
@@ -66,7 +66,7 @@ const readVariables = async (
   );
 };
 
-interface Asking extends ProbeTold {
+interface WorkRequest extends ProbeReport {
   readonly location: string;
   readonly probe: string;
   /** That of the work which the probe has. */
@@ -77,11 +77,11 @@ interface Asking extends ProbeTold {
 /** What a probe of a location is to do. A check has the secrets that it uses, and no others. */
 export const workOf = async (
   documents: TenantDocuments,
-  { digest: known, ...asking }: Asking,
+  { digest: known, ...request }: WorkRequest,
   box: SecretBox,
 ): Promise<Work> => {
-  const { location, probe, nowMs } = asking;
-  const probes = await heardFrom(documents, asking);
+  const { location, probe, nowMs } = request;
+  const probes = await recordContact(documents, request);
   const own = (check: KnownCheck): boolean => probeOf(check.id, probes) === probe;
   const checks = (await readChecks(documents, { locations: location })).filter(own);
   const variables = await readVariables(documents, box);
@@ -96,8 +96,10 @@ export const workOf = async (
   });
   const work = checks.filter(({ enabled }) => enabled).map(item);
   const digest = digestOf(JSON.stringify(work));
-  const { items: asked } = await documents.collection(syntheticAskedRuns).list({ filter: { locations: location } });
-  const open = asked.filter((one) => nowMs - one.askedMs < askedForMs && !Object.hasOwn(one.results, location));
+  const { items: runRequests } = await documents
+    .collection(syntheticRunRequests)
+    .list({ filter: { locations: location } });
+  const open = runRequests.filter((one) => nowMs - one.askedMs < requestTtlMs && !Object.hasOwn(one.results, location));
   return {
     ...{ location, atMs: nowMs, probes: probes.length, digest, checks: digest === known ? null : work },
     asked: open.flatMap((one) => {

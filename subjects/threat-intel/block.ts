@@ -26,7 +26,7 @@ export type BlockIndicator = Pick<
 export const headBytes = 27;
 const isEnded = 1;
 const raisesSignals = 2;
-const mostMs = 2 ** 48 - 1;
+const maxMs = 2 ** 48 - 1;
 
 export const isHash = (type: IndicatorType): boolean => type.startsWith('md5') || type.startsWith('sha');
 const numbers = new Map(indicatorTypes.map((type, number) => [type, number]));
@@ -37,7 +37,7 @@ const entryOf = (indicator: BlockIndicator, source: number): Buffer => {
   const { seenMs, validFromMs, validUntilMs, halfLifeDays, isRevoked, confidence } = believed(indicator);
   const bytes = Buffer.from(value, isHash(type) ? 'hex' : 'utf8');
   const entry = Buffer.alloc(headBytes + bytes.length);
-  const ms = (time: number, least: number): number => (time === 0 ? 0 : Math.min(mostMs, Math.max(least, time)));
+  const ms = (time: number, minMs: number): number => (time === 0 ? 0 : Math.min(maxMs, Math.max(minMs, time)));
   entry[0] = numberOf(type);
   entry[1] = (isRevoked ? isEnded : 0) | (indicator.raisesSignals ? raisesSignals : 0);
   entry[2] = Math.round(confidence);

@@ -1,6 +1,13 @@
 /** Reads indicators from CSV (RFC 4180), with a header or without, and from plain lists; lines that begin with # are comments. */
 import { type GivenIndicator, type IndicatorType, indicatorTypes } from '../../schemas/resources/threat-intel.ts';
-import { givenIndicator, normalised, type ReadIndicators, timeOf, typeOfValue, usualConfidence } from './indicator.ts';
+import {
+  defaultConfidence,
+  givenIndicator,
+  normalised,
+  type ReadIndicators,
+  timeOf,
+  typeOfValue,
+} from './indicator.ts';
 
 /** Names of columns, as feeds write them. */
 const columns = {
@@ -121,9 +128,9 @@ const headerOf = (cells: readonly string[]): Map<Column, number> | undefined => 
   return found.has('value') ? found : undefined;
 };
 
-const confidenceOf = (text: string | undefined, usual: number): number => {
+const confidenceOf = (text: string | undefined, fallback: number): number => {
   const value = Number(text);
-  return text === undefined || text === '' || !(value >= 0 && value <= 100) ? usual : value;
+  return text === undefined || text === '' || !(value >= 0 && value <= 100) ? fallback : value;
 };
 
 /** The indicator of a row, or what is wrong with it. */
@@ -151,7 +158,7 @@ const indicatorOf = (cell: (column: Column) => string | undefined, confidence: n
   });
 };
 
-export const readCsv = (text: string, confidence = usualConfidence): ReadIndicators => {
+export const readCsv = (text: string, confidence = defaultConfidence): ReadIndicators => {
   const rows = rowsOf(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
   const header = headerOf(rows[0]?.cells ?? []);
   const indicators: GivenIndicator[] = [];
@@ -175,7 +182,7 @@ export const readCsv = (text: string, confidence = usualConfidence): ReadIndicat
 const hostsLine = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
 
 /** A plain list: a value a line, and what follows it left out; # and ; begin comments. Lines of a hosts file name a domain. */
-export const readList = (text: string, confidence = usualConfidence): ReadIndicators => {
+export const readList = (text: string, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const [index, line] of text

@@ -1,5 +1,5 @@
 /** What new indicators find in what was stored before they were there. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 import { exportRecords } from '../../queries/logs/export.ts';
 import { type Range, rangeOf } from '../../queries/range.ts';
@@ -11,11 +11,11 @@ import type { DetectedRecord } from '../detections/detect.ts';
 import { scoreAt } from './indicator.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 import { matchEvent } from './match.ts';
-import { counted, eventOf, matchKey, matchOf, togetherMs } from './match-of.ts';
+import { counted, eventOf, groupingWindowMs, matchKey, matchOf } from './match-of.ts';
 import { readMatches } from './stored-matches.ts';
 
-const mostRecords = 500_000;
-const mostMatches = 10_000;
+const maxRecords = 500_000;
+const maxMatches = 10_000;
 
 export interface Hunted {
   readonly records: number;
@@ -27,8 +27,8 @@ export interface Hunted {
 /** When matches begin that are known, of each key: what lies within an hour of one was counted there. */
 const knownStarts = async (reading: Reading, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
   const starts = new Map<string, number[]>();
-  const range = { from: from - BigInt(togetherMs) * 1_000_000n, to };
-  for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: mostMatches })) {
+  const range = { from: from - BigInt(groupingWindowMs) * 1_000_000n, to };
+  for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: maxMatches })) {
     const key = matchKey({ ...match, projectId: project });
     starts.set(key, [...(starts.get(key) ?? []), Number(ms)]);
   }
@@ -55,8 +55,8 @@ class Hunt {
       const { key, match } = matchOf(sighting, record, event, score);
       const isKnown = this.#known
         .get(key)
-        ?.some((start) => record.timeMs >= start && record.timeMs < start + togetherMs);
-      if (isKnown !== true) this.#take(key, { ...match, retroHunt: true });
+        ?.some((start) => record.timeMs >= start && record.timeMs < start + groupingWindowMs);
+      if (isKnown !== true) this.#addMatch(key, { ...match, retroHunt: true });
     }
   }
 
@@ -68,9 +68,9 @@ class Hunt {
     return [...this.#closed, ...this.#open.values()];
   }
 
-  #take(key: string, match: ThreatMatch): void {
+  #addMatch(key: string, match: ThreatMatch): void {
     const open = this.#open.get(key);
-    if (open !== undefined && match.timeMs < open.timeMs + togetherMs) {
+    if (open !== undefined && match.timeMs < open.timeMs + groupingWindowMs) {
       this.#open.set(key, counted(open, match.timeMs));
       return;
     }
@@ -80,33 +80,33 @@ class Hunt {
 }
 
 /** After so long, others of this thread have their turn. */
-const usualTurnMs = 10;
+const defaultTimeSliceMs = 10;
 
 /** Looks through stored records, the oldest first. What the stream, or another hunt, has told of is left out. */
 export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
   { reading, tenantId }: { readonly reading: Reading; readonly tenantId: string },
-  { isOver, turnMs = usualTurnMs }: { readonly isOver: () => boolean; readonly turnMs?: number },
+  { isOver, timeSliceMs = defaultTimeSliceMs }: { readonly isOver: () => boolean; readonly timeSliceMs?: number },
 ): Promise<Hunted> => {
   const { nowMs } = reading;
-  const keptMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
-  const asked = { from: String(Math.max(hunt.fromMs, keptMs)), to: String(hunt.toMs) };
-  const range = rangeOf(asked, { caller: reading, signal: 'logs', nowMs });
+  const retainedSinceMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const rangeParams = { from: String(Math.max(hunt.fromMs, retainedSinceMs)), to: String(hunt.toMs) };
+  const range = rangeOf(rangeParams, { caller: reading, signal: 'logs', nowMs });
   const hunting = new Hunt(hunt, await knownStarts(reading, range));
-  const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: mostRecords };
+  const question = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: maxRecords };
   let records = 0;
   for await (const { items } of exportRecords(reading, question)) {
-    let turnEnds = performance.now() + turnMs;
+    let timeSliceEndsAt = performance.now() + timeSliceMs;
     for (const item of items) {
       hunting.add(storedRecord(tenantId, item));
       records++;
-      const isTurnOver = performance.now() >= turnEnds;
-      if (hunting.size >= mostMatches || ((isTurnOver || item === items.at(-1)) && isOver()))
-        return { records, isWhole: false, matches: hunting.matches.slice(0, mostMatches) };
-      if (!isTurnOver) continue;
-      await nextTurn();
-      turnEnds = performance.now() + turnMs;
+      const isTimeSliceOver = performance.now() >= timeSliceEndsAt;
+      if (hunting.size >= maxMatches || ((isTimeSliceOver || item === items.at(-1)) && isOver()))
+        return { records, isWhole: false, matches: hunting.matches.slice(0, maxMatches) };
+      if (!isTimeSliceOver) continue;
+      await yieldToEventLoop();
+      timeSliceEndsAt = performance.now() + timeSliceMs;
     }
   }
-  return { records, isWhole: records < mostRecords, matches: hunting.matches };
+  return { records, isWhole: records < maxRecords, matches: hunting.matches };
 };

@@ -23,8 +23,8 @@ interface Block {
 
 /** Differs between processes, so that nobody can choose values that share a slot. */
 const seed = randomInt(2 ** 31);
-const longest = 4096;
-const wanted = Buffer.alloc(longest);
+const maxValueBytes = 4096;
+const searchBuffer = Buffer.alloc(maxValueBytes);
 
 /** FNV-1a, and MurmurHash3's end. */
 const hashOf = (type: number, bytes: Buffer, from: number, to: number): number => {
@@ -40,16 +40,16 @@ const nibble = (code: number): number => (code >= 97 ? code - 87 : code - 48);
 /** Writes a value as entries have it to `wanted`; answers its length, or -1 for one that no entry has. */
 const write = (type: IndicatorType, value: string): number => {
   const { length } = value;
-  if (length === 0 || length > longest) return -1;
+  if (length === 0 || length > maxValueBytes) return -1;
   if (isHash(type)) {
     for (let at = 0; at < length; at += 2)
-      wanted[at >> 1] = (nibble(value.charCodeAt(at)) << 4) | nibble(value.charCodeAt(at + 1));
+      searchBuffer[at >> 1] = (nibble(value.charCodeAt(at)) << 4) | nibble(value.charCodeAt(at + 1));
     return length >> 1;
   }
   for (let at = 0; at < length; at++) {
     const code = value.charCodeAt(at);
-    if (code >= 0x80) return Buffer.byteLength(value) > longest ? -1 : wanted.write(value);
-    wanted[at] = code;
+    if (code >= 0x80) return Buffer.byteLength(value) > maxValueBytes ? -1 : searchBuffer.write(value);
+    searchBuffer[at] = code;
   }
   return length;
 };
@@ -120,7 +120,7 @@ export class IndicatorIndex {
     const length = this.hasType(type) ? write(type, value) : -1;
     if (length < 0) return none;
     const typeNumber = numberOf(type);
-    const hash = hashOf(typeNumber, wanted, 0, length);
+    const hash = hashOf(typeNumber, searchBuffer, 0, length);
     const mask = this.#slots.length - 1;
     let found: FoundIndicator[] | undefined;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -129,7 +129,7 @@ export class IndicatorIndex {
       if (this.#hashes[slot] !== hash) continue;
       const block = this.#blocks[this.#block[entry - 1] as number] as Block;
       const at = this.#at[entry - 1] as number;
-      if (!isSame(block.bytes, at, typeNumber, wanted, 0, length)) continue;
+      if (!isSame(block.bytes, at, typeNumber, searchBuffer, 0, length)) continue;
       found ??= [];
       const source = this.#sources[block.sources[block.bytes.readUInt16LE(at + 3)] ?? 0] ?? '';
       found.push({ ...readEntry(block.bytes, at), value, source });

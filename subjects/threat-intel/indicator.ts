@@ -75,25 +75,25 @@ const writers: Readonly<Record<IndicatorType, (text: string) => string | undefin
 };
 
 /** Characters of a value. An address of the web is the longest. */
-const mostCharacters = 8192;
+const maxCharacters = 8192;
 
 /** A value in the one way in which it is stored and compared; undefined where it is no value of the type. */
 export const normalised = (type: IndicatorType, text: string): string | undefined =>
-  text.length > mostCharacters ? undefined : writers[type](refanged(text));
+  text.length > maxCharacters ? undefined : writers[type](refanged(text));
 
 /** The type that a value has by its form alone. A file name has none. */
 export const typeOfValue = (text: string): IndicatorType | undefined =>
   indicatorTypes.find((type) => type !== 'file-name' && normalised(type, text) !== undefined);
 
 /** What is usual of an indicator about which a source says no more. */
-export const usualConfidence = 50;
+export const defaultConfidence = 50;
 
 export const givenIndicator = (
   type: IndicatorType,
   value: string,
   more: Partial<Omit<GivenIndicator, 'type' | 'value'>> = {},
 ): GivenIndicator => ({
-  ...{ type, value, name: '', description: '', tags: [], confidence: usualConfidence },
+  ...{ type, value, name: '', description: '', tags: [], confidence: defaultConfidence },
   ...{ validFrom: null, validUntil: null, isRevoked: false, givenId: '' },
   ...more,
 });

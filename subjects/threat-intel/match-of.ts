@@ -10,8 +10,8 @@ import { fillEvent, type RecordValues } from '../detections/record-event.ts';
 import type { Sighting } from './match.ts';
 
 /** How long matches of an indicator and an entity are one. */
-export const togetherMs = 3_600_000;
-const mostObserved = 512;
+export const groupingWindowMs = 3_600_000;
+const maxObservedLength = 512;
 
 const paths = new EventPaths(fieldTables);
 
@@ -25,7 +25,7 @@ const userNames = namesOf('user');
 const firstOf = (event: SigmaEvent, names: readonly string[]): string => {
   for (const name of names) {
     const text = event.get(name)?.text ?? '';
-    if (text !== '' && text !== '-') return text.slice(0, mostObserved);
+    if (text !== '' && text !== '-') return text.slice(0, maxObservedLength);
   }
   return '';
 };
@@ -71,7 +71,7 @@ export const matchOf = (
   const key = matchKey(of);
   const match: ThreatMatch = {
     ...{ ...of, tenantId, id: hashOf('threat-match', key, recordId), score, field, recordId },
-    ...{ observed: observed.slice(0, mostObserved), timeMs, lastMs: timeMs, count: 1, retroHunt: false },
+    ...{ observed: observed.slice(0, maxObservedLength), timeMs, lastMs: timeMs, count: 1, retroHunt: false },
   };
   return { key, match };
 };

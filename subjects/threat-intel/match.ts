@@ -17,9 +17,9 @@ export interface Sighting {
 }
 
 /** Of one text so much is looked at. */
-const mostCharacters = 16_384;
-const mostTokens = 200;
-const mostLabels = 10;
+const maxCharacters = 16_384;
+const maxTokens = 200;
+const maxLabels = 10;
 
 type Found = (indicators: readonly FoundIndicator[], observed: string) => void;
 
@@ -67,7 +67,7 @@ const findDomain = (index: IndicatorIndex, text: string, observed: string, found
   const name = /[^\x00-\x7f]/.test(low) ? normalised('domain', low) : low.replace(/\.$/, '');
   if (name === undefined || name.length > 253) return;
   const labels = name.split('.');
-  for (let from = Math.max(0, labels.length - mostLabels); from < labels.length - 1; from++)
+  for (let from = Math.max(0, labels.length - maxLabels); from < labels.length - 1; from++)
     found(index.find('domain', labels.slice(from).join('.')), observed);
 };
 
@@ -144,18 +144,18 @@ const findWord = (index: IndicatorIndex, word: string, found: Found): void => {
 const findInText = (index: IndicatorIndex, text: string, found: Found): void => {
   let count = 0;
   const rest = text.replace(urls, (url) => {
-    if (count++ < mostTokens) findUrl(index, withoutTrailing(url, '.,;:!?)]'), found);
+    if (count++ < maxTokens) findUrl(index, withoutTrailing(url, '.,;:!?)]'), found);
     return ' ';
   });
   for (const [word] of rest.matchAll(tokens)) {
-    if (count++ >= mostTokens) return;
+    if (count++ >= maxTokens) return;
     findWord(index, withoutTrailing(word.replace(/^[.:+-]+/, ''), '.:+-'), found);
   }
 };
 
 const each = (text: string, separator: RegExp, find: (part: string) => void): void => {
   if (!separator.test(text)) find(text);
-  else for (const part of text.split(separator, mostTokens)) if (part !== '') find(part);
+  else for (const part of text.split(separator, maxTokens)) if (part !== '') find(part);
 };
 
 const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: string, found: Found) => void>> = {
@@ -176,7 +176,7 @@ const finders: Readonly<Record<ObservableKind, (index: IndicatorIndex, text: str
 
 const findInLeaf = (index: IndicatorIndex, { names, text }: Leaf, found: Found): void => {
   if (text.length < 3) return;
-  for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, mostCharacters), found);
+  for (const kind of kindsOf(names)) finders[kind](index, text.slice(0, maxCharacters), found);
 };
 
 /** What an event holds of the indicators, each once, at the first place that has it. Those that were taken back are not among them. */

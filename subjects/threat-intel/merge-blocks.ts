@@ -4,8 +4,8 @@ import { headBytes, readEntry } from './block.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 
 /** What one block may hold: a document holds 4 MB. */
-export const mostOfBlock = 16_384;
-const mostBytes = 2_000_000;
+export const maxBlockEntries = 16_384;
+const maxBytes = 2_000_000;
 
 /** `isWhole`: these are all blocks of the organization, so that what ended need not be remembered. */
 export const mergeBlocks = (
@@ -33,7 +33,7 @@ export const mergeBlocks = (
     entry.writeUInt16LE(number, 3);
     entries.push(entry);
     size += entry.length;
-    if (entries.length >= mostOfBlock || size >= mostBytes) close();
+    if (entries.length >= maxBlockEntries || size >= maxBytes) close();
   }
   close();
   return merged;

@@ -4,11 +4,11 @@ import { documentsIn } from '../../runtime/documents-in.ts';
 import { defineJob } from '../../runtime/jobs.ts';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import { type IndicatorBlock, indicatorBlocks, threatIndicators } from '../../schemas/resources/threat-intel.ts';
-import { mergeBlocks, mostOfBlock } from './merge-blocks.ts';
+import { maxBlockEntries, mergeBlocks } from './merge-blocks.ts';
 
-const mostSmall = 32;
+const maxSmallBlocks = 32;
 /** Blocks that were merged and now say mostly what others say as well. */
-const mostLarge = (indicators: number): number => 2 * Math.ceil(indicators / mostOfBlock) + 4;
+const maxLargeBlocks = (indicators: number): number => 2 * Math.ceil(indicators / maxBlockEntries) + 4;
 
 const blocksOf = async (documents: Documents, tenantId: string, filter: object) => {
   const blocks: (IndicatorBlock & Stored)[] = [];
@@ -34,10 +34,10 @@ const replaceBlocks = async (
 /** Merges blocks of an organization, where there are many. */
 export const mergeIndicatorBlocks = async (documents: Documents, tenantId: string): Promise<void> => {
   const own = documents.of(tenantId);
-  if ((await own.collection(indicatorBlocks).count({ level: 0 })) > mostSmall)
+  if ((await own.collection(indicatorBlocks).count({ level: 0 })) > maxSmallBlocks)
     await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, { level: 0 }), false);
   const large = await own.collection(indicatorBlocks).count({ level: 1 });
-  if (large > mostLarge(await own.collection(threatIndicators).count()))
+  if (large > maxLargeBlocks(await own.collection(threatIndicators).count()))
     await replaceBlocks(documents, tenantId, await blocksOf(documents, tenantId, {}), true);
 };
 

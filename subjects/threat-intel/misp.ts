@@ -1,7 +1,7 @@
 /** Reads indicators from MISP: an event, or a list of them, as its API and feeds give them. */
 import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { type Fields, fieldsOf, isFields, objectsIn, textOf } from './fields.ts';
-import { givenIndicator, normalised, type ReadIndicators, timeOf, usualConfidence } from './indicator.ts';
+import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, timeOf } from './indicator.ts';
 
 /** Types of MISP by what they are here; of a type in two parts (`filename|sha256`) each part has its own. */
 const typesOf: Readonly<Record<string, IndicatorType>> = {
@@ -44,7 +44,7 @@ const moreOf = (event: Fields, attribute: Fields): Partial<GivenIndicator> => {
 };
 
 /** Attributes that MISP marks as fit for detection (`to_ids`); the others are context, and are left out. Those that were deleted are revoked. */
-export const readMisp = (given: unknown, confidence = usualConfidence): ReadIndicators => {
+export const readMisp = (given: unknown, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const event of eventsOf(given)) {

@@ -31,8 +31,8 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** What is asked for a change only, is read whole so often, so that its indicators are known to hold. */
 const rereadMs = dayMs;
-const longestWaitMs = dayMs;
-const mostRefused = 100;
+const maxWaitMs = dayMs;
+const maxRefused = 100;
 const atOnce = 4;
 
 const noPlace: FeedPlace = { etag: null, lastModified: null, addedAfter: null };
@@ -61,7 +61,7 @@ interface Progress {
   hasRead: boolean;
 }
 
-const take = async (
+const importFeed = async (
   feed: Feed,
   ports: FeedPorts,
   { from, signal }: { readonly from: FeedPlace; readonly signal: AbortSignal },
@@ -77,11 +77,11 @@ const take = async (
       throw new FeedError(`it gives more than ${feed.maxIndicators} indicators at once: allow more for the feed`);
     const nowMs = clock.now();
     const huntFromMs = feed.retroHuntDays > 0 ? nowMs - feed.retroHuntDays * dayMs : null;
-    const telling = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
-    const written = await writeIndicators(commit, tenantId, read.indicators, telling);
+    const importOptions = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
+    const written = await writeIndicators(commit, tenantId, read.indicators, importOptions);
     for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += written[each];
     progress.counts.refused += read.refusedCount;
-    progress.refused.push(...read.refused.slice(0, mostRefused - progress.refused.length));
+    progress.refused.push(...read.refused.slice(0, maxRefused - progress.refused.length));
     progress.place = place;
     progress.hasRead = true;
     signal.throwIfAborted();
@@ -96,7 +96,7 @@ const stateAfter = (
   { startedMs, failure }: { readonly startedMs: number; readonly failure: Error | undefined },
 ): ThreatFeedState => {
   const everyMs = feed.everySeconds * 1000;
-  const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, longestWaitMs) : 0;
+  const waitMs = failure instanceof FeedError ? Math.min(failure.waitMs ?? 0, maxWaitMs) : 0;
   const shared = {
     feedVersion: feed.version,
     lastPolledAt: iso(startedMs),
@@ -127,7 +127,7 @@ export const pollFeed = async (feed: Feed, ports: FeedPorts, signal: AbortSignal
   const progress: Progress = { counts: { ...nothing }, refused: [], place: from, hasRead: false };
   let failure: Error | undefined;
   try {
-    await take(feed, ports, { from, signal }, progress);
+    await importFeed(feed, ports, { from, signal }, progress);
   } catch (error) {
     // Another process goes on with it.
     if (signal.aborted) throw error;
@@ -160,21 +160,22 @@ const entitledTenants = async (documents: Documents): Promise<(tenantId: string)
 export const pollDueFeeds = async (ports: FeedPorts, signal: AbortSignal): Promise<void> => {
   const { documents, clock } = ports;
   const polled = new Map<string, Pick<ThreatFeedState, 'nextPollAt' | 'feedVersion'>>();
-  const gone = new Map<string, string>();
+  const removedFeeds = new Map<string, string>();
   for await (const { tenantId, id, nextPollAt, feedVersion } of documents.everywhere(threatFeedStates)) {
     polled.set(id, { nextPollAt, feedVersion });
-    gone.set(id, tenantId);
+    removedFeeds.set(id, tenantId);
   }
   const isEntitled = await entitledTenants(documents);
   const due: Feed[] = [];
   for await (const feed of documents.everywhere(threatFeeds)) {
-    gone.delete(feed.id);
+    removedFeeds.delete(feed.id);
     const last = polled.get(feed.id);
-    const mostMs = Math.max(feed.everySeconds * 1000, longestWaitMs);
-    const isDue = last?.feedVersion !== feed.version || savedDueMs(last.nextPollAt, clock.now(), mostMs) <= clock.now();
+    const maxDelayMs = Math.max(feed.everySeconds * 1000, maxWaitMs);
+    const isDue =
+      last?.feedVersion !== feed.version || savedDueMs(last.nextPollAt, clock.now(), maxDelayMs) <= clock.now();
     if (feed.enabled && isDue && (await isEntitled(feed.tenantId))) due.push(feed);
   }
-  for (const [id, tenantId] of gone) await documents.of(tenantId).collection(threatFeedStates).delete(id);
+  for (const [id, tenantId] of removedFeeds) await documents.of(tenantId).collection(threatFeedStates).delete(id);
   const poll = async (): Promise<void> => {
     for (let feed = due.shift(); feed !== undefined && !signal.aborted; feed = due.shift())
       await pollFeed(feed, ports, signal);

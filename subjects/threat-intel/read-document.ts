@@ -1,6 +1,6 @@
 /** Reads a document of indicators that somebody sent, or a feed gives. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { apart, type Reader } from '../../queries/apart.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { inWorker, type Reader } from '../../queries/worker.ts';
 import type { FeedFormat, GivenIndicator } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from './csv.ts';
 import type { ReadIndicators } from './indicator.ts';
@@ -12,7 +12,7 @@ export interface DocumentOf {
   /** That of indicators of which the source says none. */
   readonly confidence?: number;
   /** Indicators that are taken. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** What a document holds. */
@@ -25,18 +25,21 @@ export interface ReadDocument extends ReadIndicators {
 type Packed = Omit<ReadDocument, 'indicators'> & { readonly parts: readonly string[] };
 
 /** What is wrong with a document, or how many indicators it holds where they are too many. */
-export type Unread = { readonly problem: string } | { readonly tooMany: number };
+export type ParseFailure = { readonly problem: string } | { readonly tooMany: number };
 
 const ofPart = 1_000;
-const mostRefused = 1_000;
-const mostCharacters = 1_000;
+const maxRefused = 1_000;
+const maxCharacters = 1_000;
 
-const bounded = ({ indicators, refused }: ReadIndicators, { most }: DocumentOf): ReadDocument | Unread => {
-  if (indicators.length > most) return { tooMany: indicators.length };
-  const first = refused.slice(0, mostRefused);
+const bounded = (
+  { indicators, refused }: ReadIndicators,
+  { max: maxIndicators }: DocumentOf,
+): ReadDocument | ParseFailure => {
+  if (indicators.length > maxIndicators) return { tooMany: indicators.length };
+  const first = refused.slice(0, maxRefused);
   return {
     indicators,
-    refused: first.map(({ at, message }) => ({ at, message: message.slice(0, mostCharacters) })),
+    refused: first.map(({ at, message }) => ({ at, message: message.slice(0, maxCharacters) })),
     refusedCount: refused.length,
   };
 };
@@ -48,7 +51,7 @@ const readers: Readonly<Record<FeedFormat, (text: string, confidence?: number) =
   list: readList,
 };
 
-const problemOf = (error: unknown): Unread => {
+const problemOf = (error: unknown): ParseFailure => {
   if (!(error instanceof SyntaxError)) throw error;
   return { problem: `is no JSON: ${error.message.slice(0, 200)}` };
 };
@@ -58,7 +61,7 @@ type Given = string | Uint8Array;
 const textOf = (given: Given): string => (typeof given === 'string' ? given : new TextDecoder().decode(given));
 
 /** Indicators of a text, or why there are none. */
-export const readDocument = (format: FeedFormat, given: Given, of: DocumentOf): ReadDocument | Unread => {
+export const readDocument = (format: FeedFormat, given: Given, of: DocumentOf): ReadDocument | ParseFailure => {
   try {
     return bounded(readers[format](textOf(given), of.confidence), of);
   } catch (error) {
@@ -78,25 +81,25 @@ const unpacked = async ({ parts, ...document }: Packed): Promise<ReadDocument> =
   const indicators: GivenIndicator[] = [];
   for (const part of parts) {
     indicators.push(...(JSON.parse(part) as GivenIndicator[]));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return { ...document, indicators };
 };
 
 /** For the thread. */
-export const readDocumentPacked = (...args: Parameters<typeof readDocument>): Packed | Unread => {
+export const readDocumentPacked = (...args: Parameters<typeof readDocument>): Packed | ParseFailure => {
   const read = readDocument(...args);
   return 'indicators' in read ? packed(read) : read;
 };
 
-const documentApart = apart(import.meta.url, readDocumentPacked, { moves: true });
+const readDocumentPackedInWorker = inWorker(import.meta.url, readDocumentPacked, { moves: true });
 
 /** `readDocument` in a thread, to which bytes are moved. */
-export const readDocumentApart = async (
+export const readDocumentInWorker = async (
   reader: Reader,
   ...args: Parameters<typeof readDocument>
-): Promise<ReadDocument | Unread> => {
-  const read = await documentApart(reader, ...args);
+): Promise<ReadDocument | ParseFailure> => {
+  const read = await readDocumentPackedInWorker(reader, ...args);
   return 'parts' in read ? unpacked(read) : read;
 };
 
@@ -110,7 +113,7 @@ export interface ReadPage {
 }
 
 /** The page that a text is, or why it is none. */
-export const readPage = (given: Given, of: DocumentOf): ReadPage | Unread => {
+export const readPage = (given: Given, of: DocumentOf): ReadPage | ParseFailure => {
   try {
     const text = textOf(given);
     const envelope: unknown = text.trim() === '' ? {} : JSON.parse(text);
@@ -131,13 +134,13 @@ export const readPagePacked = (...args: Parameters<typeof readPage>) => {
   return 'read' in page ? { ...page, read: packed(page.read) } : page;
 };
 
-const pageApart = apart(import.meta.url, readPagePacked, { moves: true });
+const readPagePackedInWorker = inWorker(import.meta.url, readPagePacked, { moves: true });
 
 /** `readPage` in a thread, to which bytes are moved. */
-export const readPageApart = async (
+export const readPageInWorker = async (
   reader: Reader,
   ...args: Parameters<typeof readPage>
-): Promise<ReadPage | Unread> => {
-  const page = await pageApart(reader, ...args);
+): Promise<ReadPage | ParseFailure> => {
+  const page = await readPagePackedInWorker(reader, ...args);
   return 'read' in page ? { ...page, read: await unpacked(page.read) } : page;
 };

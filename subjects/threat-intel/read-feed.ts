@@ -1,6 +1,6 @@
 /** Reads what a feed gives: a document at an address, or the objects of a collection of a TAXII 2.1 server. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Outbound } from '../../runtime/outbound.ts';
 import { retryAfterMs } from '../../runtime/retry-after.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -8,11 +8,11 @@ import type { FeedLocation, ThreatFeed, ThreatFeedState } from '../../schemas/re
 import { withoutTrailing } from '../../schemas/text.ts';
 import {
   type DocumentOf,
+  type ParseFailure,
   type ReadDocument,
   type ReadPage,
-  readDocumentApart,
-  readPageApart,
-  type Unread,
+  readDocumentInWorker,
+  readPageInWorker,
 } from './read-document.ts';
 
 /** Why a feed could not be read, for people. */
@@ -47,7 +47,7 @@ export interface FeedReading {
 /** The purpose under which secrets of feeds are sealed: the type of the resource. */
 const secretPurpose = 'threat-feed';
 const timeoutMs = 60_000;
-const mostPages = 10_000;
+const maxPages = 10_000;
 const pageSize = 1_000;
 const taxii = 'application/taxii+json;version=2.1';
 
@@ -66,7 +66,7 @@ const authorization = ({ authentication }: ThreatFeed, box: SecretBox): Record<s
 };
 
 /** Asks the server. Throws what is wrong with its answer, in words; 304 is an answer. */
-const ask = async (
+const fetchFeed = async (
   feed: ThreatFeed,
   { outbound, box, signal }: FeedReading,
   url: string,
@@ -92,35 +92,38 @@ const ask = async (
   );
 };
 
-const bytesOfTurn = 4 * 1024 * 1024;
+const bytesPerSlice = 4 * 1024 * 1024;
 
 /** The whole of an answer, joined in several turns of the loop: a copy of 60 MB holds up everything else. */
-export const bytesInTurns = async ({ body }: Response): Promise<Uint8Array> => {
+export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = [];
   for await (const piece of body ?? []) pieces.push(piece);
   const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
-  let [at, turnAt] = [0, bytesOfTurn];
+  let [at, sliceEndsAt] = [0, bytesPerSlice];
   for (const piece of pieces) {
     whole.set(piece, at);
     at += piece.length;
-    if (at < turnAt) continue;
-    turnAt = at + bytesOfTurn;
-    await nextTurn();
+    if (at < sliceEndsAt) continue;
+    sliceEndsAt = at + bytesPerSlice;
+    await yieldToEventLoop();
   }
   return whole;
 };
 
 /** Throws what keeps a document from being read. */
-const refuseUnread: <Read extends object>(
-  read: Read | Unread,
+const assertParsed: <Read extends object>(
+  read: Read | ParseFailure,
   feed: ThreatFeed,
-) => asserts read is Exclude<Read, Unread> = (read, { maxIndicators }) => {
+) => asserts read is Exclude<Read, ParseFailure> = (read, { maxIndicators }) => {
   if ('problem' in read) throw new FeedError(`what it gives ${read.problem}`);
   if ('tooMany' in read)
     throw new FeedError(`it gives more than ${maxIndicators} indicators at once: allow more for the feed`);
 };
 
-const wantedOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOf => ({ confidence, most: maxIndicators });
+const documentOptionsOf = ({ confidence, maxIndicators }: ThreatFeed): DocumentOf => ({
+  confidence,
+  max: maxIndicators,
+});
 
 async function* readUrl(
   feed: ThreatFeed,
@@ -128,14 +131,14 @@ async function* readUrl(
   { etag, lastModified }: FeedPlace,
   reading: FeedReading,
 ): AsyncGenerator<FeedPart> {
-  const answer = await ask(feed, reading, url, {
+  const answer = await fetchFeed(feed, reading, url, {
     ...(etag !== null && { 'if-none-match': etag }),
     ...(lastModified !== null && { 'if-modified-since': lastModified }),
   });
   if (answer.status === 304) return;
   const { headers } = answer;
-  const read = await readDocumentApart(reading, format, await bytesInTurns(answer), wantedOf(feed));
-  refuseUnread(read, feed);
+  const read = await readDocumentInWorker(reading, format, await concatInSlices(answer), documentOptionsOf(feed));
+  assertParsed(read, feed);
   yield {
     read,
     place: { etag: headers.get('etag'), lastModified: headers.get('last-modified'), addedAfter: null },
@@ -182,10 +185,10 @@ async function* readTaxii(
   let page: TaxiiPage | undefined = { addedAfter, next: undefined };
   let read = addedAfter;
   for (let count = 0; page !== undefined; count++) {
-    if (count >= mostPages) throw new FeedError(`it has more than ${mostPages} pages`);
-    const answer = await ask(feed, reading, urlOf(objects, page), { accept: taxii });
-    const given = await readPageApart(reading, await bytesInTurns(answer), wantedOf(feed));
-    refuseUnread(given, feed);
+    if (count >= maxPages) throw new FeedError(`it has more than ${maxPages} pages`);
+    const answer = await fetchFeed(feed, reading, urlOf(objects, page), { accept: taxii });
+    const given = await readPageInWorker(reading, await concatInSlices(answer), documentOptionsOf(feed));
+    assertParsed(given, feed);
     const addedLast = dateOf(answer.headers);
     // Objects come in the order in which the server added them.
     read = addedLast ?? read;

@@ -1,7 +1,7 @@
 /** Reads indicators from STIX 2.1 (and 2.0) objects: a bundle, an envelope of TAXII, a list or a single object. */
 import type { GivenIndicator, IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { type Fields, fieldsOf, objectsIn, textOf } from './fields.ts';
-import { givenIndicator, normalised, type ReadIndicators, timeOf, usualConfidence } from './indicator.ts';
+import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, timeOf } from './indicator.ts';
 
 const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
   [/^(?:ipv4-addr|ipv6-addr):value$/, 'ip'],
@@ -17,8 +17,8 @@ const typesOfPaths: readonly (readonly [RegExp, IndicatorType])[] = [
 ];
 
 /** Characters of a pattern, and values in it. */
-const mostCharacters = 1_000_000;
-const mostValues = 1000;
+const maxCharacters = 1_000_000;
+const maxValues = 1000;
 
 /** A path with its operator. */
 const comparison = /\s*([a-z0-9-]+:(?:[\w.-]|'[^']*'|\[\*\])+)\s*(?:=|IN)\s*/y;
@@ -47,11 +47,11 @@ class PatternReader {
   /** Counts a value; false where there are more than one pattern may have. */
   countValue(): boolean {
     this.#values++;
-    return this.#values <= mostValues;
+    return this.#values <= maxValues;
   }
 
   /** What stands next, where it has this form. */
-  take(form: RegExp): RegExpExecArray | null {
+  consume(form: RegExp): RegExpExecArray | null {
     form.lastIndex = this.#at;
     const match = form.exec(this.#pattern);
     if (match !== null) this.#at = form.lastIndex;
@@ -86,20 +86,20 @@ interface Value {
   readonly value: string;
 }
 
-const tooManyValues = `a pattern may have ${mostValues} values: split it`;
+const tooManyValues = `a pattern may have ${maxValues} values: split it`;
 
 /** The texts of a comparison: one, or those of a list. */
 const textsOf = (reader: PatternReader): string[] | string => {
   const notUnderstood = `this comparison is not understood: ${reader.rest}`;
-  const isList = reader.take(listOpening) !== null;
+  const isList = reader.consume(listOpening) !== null;
   const texts: string[] = [];
   do {
-    const written = reader.take(text);
+    const written = reader.consume(text);
     if (written === null) return notUnderstood;
     if (!reader.countValue()) return tooManyValues;
     texts.push(unquoted(written[1] ?? ''));
-  } while (isList && reader.take(comma) !== null);
-  return isList && reader.take(listClosing) === null ? notUnderstood : texts;
+  } while (isList && reader.consume(comma) !== null);
+  return isList && reader.consume(listClosing) === null ? notUnderstood : texts;
 };
 
 /** The values of what stands in one pair of brackets. */
@@ -107,29 +107,29 @@ const valuesOfObservation = (reader: PatternReader): Value[] | string => {
   const found: Value[] = [];
   do {
     const { rest } = reader;
-    const path = reader.take(comparison)?.[1];
+    const path = reader.consume(comparison)?.[1];
     if (path === undefined) return `this comparison is not understood: ${rest}`;
     const texts = textsOf(reader);
     if (typeof texts === 'string') return texts;
     const values = valuesOf(path, texts);
     if (typeof values === 'string') return values;
     found.push(...values);
-  } while (reader.take(or) !== null);
-  return reader.take(closing) === null ? 'what must hold together (AND) cannot be matched by a value' : found;
+  } while (reader.consume(or) !== null);
+  return reader.consume(closing) === null ? 'what must hold together (AND) cannot be matched by a value' : found;
 };
 
 /** The values of a pattern that is a choice of equalities. What must hold together says more than a value does, and is refused. */
 export const valuesOfPattern = (pattern: string): Value[] | string => {
-  if (pattern.length > mostCharacters) return `a pattern may have ${mostCharacters} characters: split it`;
+  if (pattern.length > maxCharacters) return `a pattern may have ${maxCharacters} characters: split it`;
   const reader = new PatternReader(pattern.trim());
   const found: Value[] = [];
   do {
-    if (reader.take(opening) === null) break;
+    if (reader.consume(opening) === null) break;
     const values = valuesOfObservation(reader);
     if (typeof values === 'string') return values;
     found.push(...values);
     if (reader.isAtEnd) return found;
-  } while (reader.take(or) !== null);
+  } while (reader.consume(or) !== null);
   return 'only a choice of values is understood: no sequence, repetition or time';
 };
 
@@ -168,7 +168,7 @@ const latestOf = (given: unknown): Fields[] => {
 };
 
 /** `confidence` is that of indicators of which the source says none. */
-export const readStix = (given: unknown, confidence = usualConfidence): ReadIndicators => {
+export const readStix = (given: unknown, confidence = defaultConfidence): ReadIndicators => {
   const indicators: GivenIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const stix of latestOf(given)) {

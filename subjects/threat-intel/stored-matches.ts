@@ -38,10 +38,10 @@ export const readMatches = (
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
   const { sql, values } = historyCondition(page, 'id');
-  const asked = matchFilters.filter((column) => equal[column] !== undefined);
+  const filteredColumns = matchFilters.filter((column) => equal[column] !== undefined);
   const conditions = [
     sql,
-    ...asked.map((column) => `${column} = {${column}:String}`),
+    ...filteredColumns.map((column) => `${column} = {${column}:String}`),
     ...(projectId === undefined ? [] : ['project_id = {project:String}']),
     ...(leastScore === undefined ? [] : ['score >= {leastScore:UInt8}']),
   ];
@@ -52,7 +52,7 @@ export const readMatches = (
     ORDER BY time DESC, id DESC, count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
     {
       ...values,
-      ...Object.fromEntries(asked.map((column) => [column, equal[column] ?? ''])),
+      ...Object.fromEntries(filteredColumns.map((column) => [column, equal[column] ?? ''])),
       ...(projectId !== undefined && { project: projectId }),
       ...(leastScore !== undefined && { leastScore: String(leastScore) }),
     },

@@ -1,5 +1,5 @@
 /** Stores what a source tells of indicators, beside the blocks by which records are matched. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Documents, Stored } from '../../schemas/ports/documents.ts';
 import {
@@ -11,19 +11,19 @@ import {
   threatIndicators,
 } from '../../schemas/resources/threat-intel.ts';
 import { type BlockIndicator, blockOf } from './block.ts';
-import { mostOfBlock } from './merge-blocks.ts';
+import { maxBlockEntries } from './merge-blocks.ts';
 
 /** Written in one transaction, which has to end within seconds. */
 export const atOnce = 250;
 /** The loop turns after so many that are written, or keys that are made: embedded documents never let it. */
-const writesOfTurn = 25;
-const keysOfTurn = 5_000;
+const writesPerSlice = 25;
+const keysPerSlice = 5_000;
 const dayMs = 86_400_000;
 /** What is told again as it was is written anew after so long. */
 const freshMs = dayMs;
 
 /** Who tells, and what holds of all that it tells. */
-export interface Telling {
+export interface ImportOptions {
   readonly source: string;
   readonly nowMs: number;
   readonly halfLifeDays: number | null;
@@ -56,13 +56,13 @@ const fieldsOf = ({
   ...indicator
 }: ThreatIndicator & Stored): ThreatIndicator => indicator;
 
-const storedForm = (indicator: GivenIndicator, telling: Telling): ThreatIndicator => {
-  const { source, nowMs, validDays, halfLifeDays, raisesSignals } = telling;
-  const usualEnd = validDays === null ? null : new Date(nowMs + validDays * dayMs).toISOString();
+const storedForm = (indicator: GivenIndicator, importOptions: ImportOptions): ThreatIndicator => {
+  const { source, nowMs, validDays, halfLifeDays, raisesSignals } = importOptions;
+  const defaultValidUntil = validDays === null ? null : new Date(nowMs + validDays * dayMs).toISOString();
   return {
     ...indicator,
     ...{ source, halfLifeDays, raisesSignals },
-    validUntil: indicator.validUntil ?? usualEnd,
+    validUntil: indicator.validUntil ?? defaultValidUntil,
     seenAt: new Date(nowMs).toISOString(),
     key: indicatorKey(source, indicator.type, indicator.value),
   };
@@ -95,22 +95,26 @@ const endedBy = async (
   of: Documents['of'],
   tenantId: string,
   part: readonly GivenIndicator[],
-  { source, told }: { readonly source: string; readonly told: ReadonlyMap<string, unknown> },
+  { source, indicatorsByKey }: { readonly source: string; readonly indicatorsByKey: ReadonlyMap<string, unknown> },
 ): Promise<(ThreatIndicator & Stored)[]> => {
   const ids = [...new Set(part.map(({ givenId }) => givenId).filter((id) => id !== ''))];
   if (ids.length === 0) return [];
   const { items } = await of(tenantId)
     .collection(threatIndicators)
     .list({ filter: { source, givenId: { $in: ids }, isRevoked: false }, limit: 1000 });
-  return items.filter(({ key }) => !told.has(key));
+  return items.filter(({ key }) => !indicatorsByKey.has(key));
 };
 
 const writePart = async (
   of: Documents['of'],
   tenantId: string,
-  { part, told, telling }: { part: readonly GivenIndicator[]; told: ReadonlyMap<string, unknown>; telling: Telling },
+  {
+    part,
+    indicatorsByKey,
+    importOptions,
+  }: { part: readonly GivenIndicator[]; indicatorsByKey: ReadonlyMap<string, unknown>; importOptions: ImportOptions },
 ): Promise<{ readonly counts: Written; readonly written: readonly ThreatIndicator[] }> => {
-  const { source, nowMs } = telling;
+  const { source, nowMs } = importOptions;
   const stored = of(tenantId).collection(threatIndicators);
   const { items } = await stored.list({
     filter: { key: { $in: part.map(({ type, value }) => indicatorKey(source, type, value)) } },
@@ -120,7 +124,7 @@ const writePart = async (
   const counts = { created: 0, updated: 0, unchanged: 0 };
   const written: ThreatIndicator[] = [];
   for (const indicator of part) {
-    const next = storedForm(indicator, telling);
+    const next = storedForm(indicator, importOptions);
     const before = known.get(next.key);
     const { outcome, isWritten } = changeOf(next, before, indicator);
     counts[outcome]++;
@@ -128,14 +132,14 @@ const writePart = async (
     if (before === undefined) await stored.insert(next);
     else await stored.replace(before.id, next, before.version);
     written.push(next);
-    if (written.length % writesOfTurn === 0) await nextTurn();
+    if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
-  for (const before of await endedBy(of, tenantId, part, { source, told })) {
+  for (const before of await endedBy(of, tenantId, part, { source, indicatorsByKey })) {
     const next = { ...fieldsOf(before), isRevoked: true, seenAt: new Date(nowMs).toISOString() };
     await stored.replace(before.id, next, before.version);
     written.push(next);
     counts.updated++;
-    if (written.length % writesOfTurn === 0) await nextTurn();
+    if (written.length % writesPerSlice === 0) await yieldToEventLoop();
   }
   await addBlock(of, tenantId, written);
   return { counts, written };
@@ -149,14 +153,14 @@ const addHunts = async (
   of: Documents['of'],
   tenantId: string,
   indicators: readonly ThreatIndicator[],
-  { huntFromMs, nowMs }: Telling,
+  { huntFromMs, nowMs }: ImportOptions,
 ): Promise<void> => {
   if (huntFromMs === null) return;
-  for (let from = 0; from < indicators.length; from += mostOfBlock) {
-    const { sources, entries } = blockOf(indicators.slice(from, from + mostOfBlock));
+  for (let from = 0; from < indicators.length; from += maxBlockEntries) {
+    const { sources, entries } = blockOf(indicators.slice(from, from + maxBlockEntries));
     const hunt = { sources, entries, fromMs: huntFromMs, toMs: nowMs + liveWithinMs };
     await of(tenantId).collection(indicatorHunts).insert(hunt);
-    await nextTurn();
+    await yieldToEventLoop();
   }
 };
 
@@ -165,7 +169,7 @@ const byKey = async (source: string, indicators: readonly GivenIndicator[]): Pro
   const each = new Map<string, GivenIndicator>();
   for (const [index, one] of indicators.entries()) {
     each.set(indicatorKey(source, one.type, one.value), one);
-    if (index % keysOfTurn === keysOfTurn - 1) await nextTurn();
+    if (index % keysPerSlice === keysPerSlice - 1) await yieldToEventLoop();
   }
   return each;
 };
@@ -178,22 +182,22 @@ export const writeIndicators = async (
   commit: (work: (of: Documents['of']) => Promise<Written>) => Promise<Written>,
   tenantId: string,
   indicators: readonly GivenIndicator[],
-  telling: Telling,
+  importOptions: ImportOptions,
 ): Promise<Written> => {
-  const told = await byKey(telling.source, indicators);
-  const all = [...told.values()];
+  const indicatorsByKey = await byKey(importOptions.source, indicators);
+  const all = [...indicatorsByKey.values()];
   const sum = { created: 0, updated: 0, unchanged: 0 };
   const hunted: ThreatIndicator[] = [];
   for (let from = 0; from < all.length; from += atOnce) {
     const part = all.slice(from, from + atOnce);
     let fresh: readonly ThreatIndicator[] = [];
     const counts = await commit(async (of) => {
-      const { written, counts: own } = await writePart(of, tenantId, { part, told, telling });
+      const { written, counts: own } = await writePart(of, tenantId, { part, indicatorsByKey, importOptions });
       fresh = written.filter(({ isRevoked }) => !isRevoked);
-      if (from + atOnce >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], telling);
+      if (from + atOnce >= all.length) await addHunts(of, tenantId, [...hunted, ...fresh], importOptions);
       return own;
     });
-    if (telling.huntFromMs !== null) hunted.push(...fresh);
+    if (importOptions.huntFromMs !== null) hunted.push(...fresh);
     for (const name of ['created', 'updated', 'unchanged'] as const) sum[name] += counts[name];
   }
   return sum;

@@ -1,4 +1,4 @@
-import { forecast as forecastValues, leastValues } from '../../queries/forecast/forecast.ts';
+import { forecast as forecastValues, minValues } from '../../queries/forecast/forecast.ts';
 import { type Known, known, unknown } from '../../queries/unknown.ts';
 
 const dayMs = 86_400_000;
@@ -33,7 +33,7 @@ export const forecast = ({ byDay, period, nowMs, firstDay }: ForecastInput): Kno
   const horizon = Math.ceil((period.endMs - startOfToday) / dayMs);
   const found = forecastValues(complete, { horizon, periods: [week], kind: 'count' });
   if (found === undefined)
-    return unknown(`complete days of history: ${complete.length}; a forecast needs ${leastValues}`);
+    return unknown(`complete days of history: ${complete.length}; a forecast needs ${minValues}`);
   let used = 0;
   for (const [day, amount] of byDay) if (day >= dayOf(period.fromMs)) used += amount;
   const [today = 0, ...others] = found.values;

@@ -48,9 +48,9 @@ const textsOf = (document: string): readonly (readonly string[])[] => {
     const fence = line.startsWith('```');
     if (fence) fenced = !fenced;
     indented = line.startsWith('    ') ? indented || before === '' : indented && line === '';
-    const apart = fence || fenced || indented || line === '' || /^(?:#|\||<!--)/.test(line);
-    if (apart || /^ *(?:[-*]|\d+\.) /.test(line)) texts.push([]);
-    if (!apart) texts.at(-1)?.push(line);
+    const isSeparate = fence || fenced || indented || line === '' || /^(?:#|\||<!--)/.test(line);
+    if (isSeparate || /^ *(?:[-*]|\d+\.) /.test(line)) texts.push([]);
+    if (!isSeparate) texts.at(-1)?.push(line);
     before = line;
   }
   return texts;

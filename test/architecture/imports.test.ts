@@ -85,7 +85,7 @@ const inThePage = [
 const buildsThePage = ['web/index.ts', 'web/build.ts'];
 
 /** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
-const askingAfterSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
+const queriesImportingSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
 
 /** A room within a room: `queries/search` for each file below it, `api/groups/logs` for a group; a file by itself where it lies beside such rooms. */
 const innerRoomOf = (path: string): string =>
@@ -148,7 +148,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
         !own ||
         folder(target) === room ||
         allowed.includes(folder(target)) ||
-        askingAfterSubjects.includes(`${file} imports ${target}`),
+        queriesImportingSubjects.includes(`${file} imports ${target}`),
     ]),
   ),
   'from outside, a role is imported through its index.ts': ({ file, own, target, typesAlone }) =>
@@ -273,7 +273,7 @@ test('rooms within rooms import in one direction', (t) => {
   const between = sources
     .filter((file) => !isTest(file))
     .flatMap(importsOf)
-    .filter(({ file, own, target }) => own && !askingAfterSubjects.includes(`${file} imports ${target}`))
+    .filter(({ file, own, target }) => own && !queriesImportingSubjects.includes(`${file} imports ${target}`))
     .map(({ file, target }) => [innerRoomOf(file), innerRoomOf(target)] as const)
     .filter(([from, to]) => from !== to);
   t.true(between.length > 1_000);

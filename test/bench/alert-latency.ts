@@ -52,12 +52,12 @@ const oiq = await startOiq({
   dataDirectory,
   environment: { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' },
 });
-const { receiver, ask } = await openWebhook(oiq.http, 'service');
+const { receiver, request } = await openWebhook(oiq.http, 'service');
 const search = 'service:breach*';
 const query = { kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }], groupBy: ['service'] };
 const thresholds = [{ severity: 'critical', operator: 'above', value: 0 }];
 const condition = { kind: 'threshold', query, window: '1m', thresholds };
-await ask('POST', '/api/alerts/rules', { name: 'Breach', interval: '10s', condition });
+await request('POST', '/api/alerts/rules', { name: 'Breach', interval: '10s', condition });
 await sleep(15_000);
 
 const files = bodies(20, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() })).map(
@@ -77,7 +77,7 @@ const load =
         ...{ url: `${oiq.otlp}/v1/logs`, headers: { ...headers, 'content-type': 'application/x-protobuf' }, files },
         ...{ recordsPerRequest, connections: 8, seconds: 16 * breaches, rate: rate / recordsPerRequest },
       });
-const took: number[] = [];
+const latencies: number[] = [];
 for (let index = 0; index < breaches; index++) {
   // At any time of the interval.
   await sleep(2000 + 8000 * Math.random());
@@ -94,7 +94,7 @@ for (let index = 0; index < breaches; index++) {
   const from = performance.now();
   while (!receiver.received.some(({ text }) => text.includes(`"${service}"`)) && performance.now() - from < 120_000)
     await sleep(20);
-  took.push((performance.now() - from) / 1000);
+  latencies.push((performance.now() - from) / 1000);
 }
 const sent = await load;
 const cpu = cpuSeconds(oiq.pid) - cpuBefore;
@@ -108,7 +108,7 @@ const quantile = (name: string, q: number): string => {
   const all = Number(lines.at(-1)?.[4] ?? 0);
   return lines.find(([, , , , count]) => Number(count) >= q * all)?.[2] ?? '?';
 };
-const inOrder = took.toSorted((one, other) => one - other);
+const inOrder = latencies.toSorted((one, other) => one - other);
 console.log(
   JSON.stringify({
     ...{ rules, records: sent?.records ?? 0, failed: sent?.failed ?? 0, cores: (cpu / elapsed).toFixed(2) },

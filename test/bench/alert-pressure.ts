@@ -42,13 +42,13 @@ await documents.transaction(async (transaction) => {
     const threshold = kind === 3 ? { operator: 'any' } : { operator: 'above', value: 1e12 };
     const window = windows[at % windows.length];
     const condition = { query: queries[kind]?.(at), window, thresholds: [{ severity: 'error', ...threshold }] };
-    const asked = {
+    const ruleFields = {
       name: `rule ${index}`,
       interval: '1m',
       delay: delays[Math.floor(at / windows.length) % delays.length],
       condition,
     };
-    const { id: _id, version: _version, ...rule } = ruleOf(asked);
+    const { id: _id, version: _version, ...rule } = ruleOf(ruleFields);
     await transaction
       .of(tenantOf(0))
       .collection(alertRules)
@@ -73,14 +73,17 @@ const latenessMs: number[] = [];
 const consumer = bus.consumer({ group: 'bench', maxWaitMs: 500 });
 const reading = consumer.run([topics.alertEvaluations.name], async ({ records }) => {
   for (const { value } of records)
-    for (const told of JSON.parse(value.toString()) as AlertEvaluation[]) {
-      if (told.part !== 0) continue;
+    for (const evaluation of JSON.parse(value.toString()) as AlertEvaluation[]) {
+      if (evaluation.part !== 0) continue;
       evaluations++;
-      if (told.error !== '' && failed++ === 0) console.log(`the first that failed: ${told.error}`);
-      latenessMs.push(told.lateMs);
-      const nowMs = told.atMs + told.lateMs;
-      longestMs.set(told.ruleId, Math.max(longestMs.get(told.ruleId) ?? 0, nowMs - (lastMs.get(told.ruleId) ?? nowMs)));
-      lastMs.set(told.ruleId, nowMs);
+      if (evaluation.error !== '' && failed++ === 0) console.log(`the first that failed: ${evaluation.error}`);
+      latenessMs.push(evaluation.lateMs);
+      const nowMs = evaluation.atMs + evaluation.lateMs;
+      longestMs.set(
+        evaluation.ruleId,
+        Math.max(longestMs.get(evaluation.ruleId) ?? 0, nowMs - (lastMs.get(evaluation.ruleId) ?? nowMs)),
+      );
+      lastMs.set(evaluation.ruleId, nowMs);
     }
 });
 const startedMs = Date.now();

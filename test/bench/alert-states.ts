@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { decodeSlot, encodeSlot, type SavedThing } from '../../processors/engine/schedule-snapshot.ts';
-import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { decodeSlot, encodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
+import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
@@ -37,19 +37,19 @@ const before = await open();
 const slots = new Set<number>();
 let bytes = 0;
 await measured(`${rules} rules of ${groups} groups that fire, evaluated and saved`, async () => {
-  const bySlot = new Map<number, Map<string, SavedThing>>();
+  const bySlot = new Map<number, Map<string, SavedItem>>();
   const values = Object.fromEntries(Array.from({ length: groups }, (_, at) => [`service-${at}`, 100 + at]));
   for (let index = 0; index < rules; index++) {
     const rule = { ...ruleOf(), id: `rule-${index}` };
     const given = { tenantId: 'tenant', rule, prior: emptyState(), answer: answerOfValues(values), nowMs: 1e12 };
-    const key = thingKey('tenant', rule.id);
+    const key = itemKey('tenant', rule.id);
     const slot = slotOf(phaseOf(key));
-    const things = bySlot.get(slot) ?? new Map<string, SavedThing>();
-    bySlot.set(slot, things);
-    things.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(given).state) });
+    const items = bySlot.get(slot) ?? new Map<string, SavedItem>();
+    bySlot.set(slot, items);
+    items.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(given).state) });
   }
-  for (const [slot, things] of bySlot) {
-    const snapshot = encodeSlot({ stateVersion: 1, emitter: 'e', emitted: 1, outbox: [], things });
+  for (const [slot, items] of bySlot) {
+    const snapshot = encodeSlot({ stateVersion: 1, emitter: 'e', emitted: 1, outbox: [], items });
     bytes += snapshot.length;
     slots.add(slot);
     await before.states.save(`schedules/alert-evaluation/${slot}`, snapshot, undefined);
@@ -70,7 +70,7 @@ const loaded = await measured('loaded by another process', () =>
 let alerts = 0;
 await measured('read by their rules', async () => {
   for (const slot of loaded)
-    for (const { state } of slot?.things.values() ?? []) alerts += Object.keys(JSON.parse(state).alerts).length;
+    for (const { state } of slot?.items.values() ?? []) alerts += Object.keys(JSON.parse(state).alerts).length;
 });
 console.log(`${alerts} alerts`);
 await after.documents.close();

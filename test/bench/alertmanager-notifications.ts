@@ -87,16 +87,16 @@ const story: Change[][] = Array.from({ length: steps }, () =>
     }),
 );
 
-type Told = {
+type NotificationSummary = {
   readonly receiver: string;
   readonly groupKey: string;
   readonly status: string;
   readonly alerts: readonly { readonly status: string; readonly labels: Readonly<Record<string, string>> }[];
 };
 /** What each group was told, in order. */
-const summary = (told: readonly Told[]): Record<string, string[]> => {
+const summary = (notifications: readonly NotificationSummary[]): Record<string, string[]> => {
   const groups: Record<string, string[]> = {};
-  for (const { receiver: name, groupKey, status, alerts } of told) {
+  for (const { receiver: name, groupKey, status, alerts } of notifications) {
     const list = alerts.map((alert) => `${alert.labels['instance']}${alert.status === 'firing' ? '' : '✓'}`).sort();
     const key = `${name} ${groupKey}`;
     groups[key] = [...(groups[key] ?? []), `${status}: ${list.join(' ')}`];
@@ -106,13 +106,14 @@ const summary = (told: readonly Told[]): Record<string, string[]> => {
 
 /** What each group knows: `instance severity` of what it was told fires, and was not told has ended. */
 const known = new Map<object, Map<string, Set<string>>>();
-const learn = (side: object, told: readonly Told[]): Record<string, string> => {
+const learn = (side: object, notifications: readonly NotificationSummary[]): Record<string, string> => {
   const groups = known.get(side) ?? new Map<string, Set<string>>();
   known.set(side, groups);
-  for (const { receiver: name, groupKey, alerts } of told) {
+  for (const { receiver: name, groupKey, alerts } of notifications) {
     const group = groups.get(`${name} ${groupKey}`) ?? new Set<string>();
     groups.set(`${name} ${groupKey}`, group);
-    const named = ({ labels }: Told['alerts'][number]): string => `${labels['instance']} ${labels['severity']}`;
+    const named = ({ labels }: NotificationSummary['alerts'][number]): string =>
+      `${labels['instance']} ${labels['severity']}`;
     for (const alert of alerts) if (alert.status !== 'firing') group.delete(named(alert));
     for (const alert of alerts.filter(({ status }) => status === 'firing')) {
       for (const severity of ['warning', 'critical']) group.delete(`${alert.labels['instance']} ${severity}`);
@@ -150,8 +151,8 @@ for (const [step, changes] of story.entries()) {
 }
 await sleep(3 * stepMs);
 alertmanager.kill();
-const theirTold = receiver.received.map(({ body }): Told => body);
-const theirs = summary(theirTold);
+const theirNotifications = receiver.received.map(({ body }): NotificationSummary => body);
+const theirs = summary(theirNotifications);
 await receiver.close();
 
 const { routing } = importAlertmanager(yaml);
@@ -191,13 +192,16 @@ for (const [step, changes] of story.entries()) {
   for (let tick = atMs; tick < atMs + stepMs; tick += 500) run.tick(tick);
 }
 for (let tick = 0; tick < 3 * stepMs; tick += 500) run.tick(firstMs + steps * stepMs + tick);
-const ourTold = run.emitted<Notification>(topics.notifications);
-const ours = summary(ourTold);
+const ourNotifications = run.emitted<Notification>(topics.notifications);
+const ours = summary(ourNotifications);
 
 if (changesSeverities) {
-  const pieces = (told: readonly Told[], marks: readonly number[]): (readonly Told[])[] =>
-    [0, ...marks].map((mark, index, all) => told.slice(mark, all[index + 1]));
-  const [their, our] = [pieces(theirTold, theirMarks), pieces(ourTold, ourMarks)];
+  const pieces = (
+    notifications: readonly NotificationSummary[],
+    marks: readonly number[],
+  ): (readonly NotificationSummary[])[] =>
+    [0, ...marks].map((mark, index, all) => notifications.slice(mark, all[index + 1]));
+  const [their, our] = [pieces(theirNotifications, theirMarks), pieces(ourNotifications, ourMarks)];
   let differing = 0;
   for (const [step, piece] of their.entries()) {
     const [one, other] = [learn(their, piece), learn(our, our[step] ?? [])];
@@ -207,15 +211,15 @@ if (changesSeverities) {
   }
   const changes = story.flat();
   const severities = changes.filter(({ had }) => had !== undefined).length;
-  const told = { theirs: theirTold.length, ours: ourTold.length };
-  console.log(JSON.stringify({ steps: their.length, changes: changes.length, severities, ...told, differing }));
+  const counts = { theirs: theirNotifications.length, ours: ourNotifications.length };
+  console.log(JSON.stringify({ steps: their.length, changes: changes.length, severities, ...counts, differing }));
   process.exit(0);
 }
 
 const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].sort();
 const differing = keys.filter((key) => JSON.stringify(theirs[key]) !== JSON.stringify(ours[key]));
 for (const key of differing) console.log(JSON.stringify({ key, theirs: theirs[key], ours: ours[key] }));
-const count = (told: Record<string, string[]>): number => Object.values(told).flat().length;
+const count = (notifications: Record<string, string[]>): number => Object.values(notifications).flat().length;
 console.log(
   JSON.stringify({ groups: keys.length, theirs: count(theirs), ours: count(ours), differing: differing.length }),
 );

@@ -34,13 +34,13 @@ const totals: Record<string, Figure> = {};
 let [alarms, cpuUs, scoredPoints] = [0, 0, 0];
 
 /** Plants each change where chance says, and notes whether and when it is found. */
-const plant = (series: Series, learnt: Uint8Array, seed: number, own: Record<string, Figure>): void => {
+const plant = (series: Series, trainedState: Uint8Array, seed: number, own: Record<string, Figure>): void => {
   const random = randomOf(seed + 99);
   for (const change of changes) {
     const at = learning + day + Math.floor(random() * 8 * day);
     const values = withChange(series, change, at, seed);
     if (isSwallowed(series, values, change, at)) continue;
-    const { scored } = scoreSeries(pointsOf(values, learning, at + change.lasts + 12), options, learnt);
+    const { scored } = scoreSeries(pointsOf(values, learning, at + change.lasts + 12), options, trainedState);
     const first = begins(scored).find((index) => index >= at - learning);
     const delay = first === undefined ? undefined : first - (at - learning);
     for (const figures of [totals, own]) {
@@ -58,13 +58,13 @@ const rows = Object.keys(kinds).map((kind) => {
   for (let seed = from; seed < to; seed++) {
     const series = seriesOf(kind, seed, learning + watched);
     const before = process.cpuUsage();
-    const learnt = scoreSeries(pointsOf(series.values, 0, learning), options);
-    const clean = scoreSeries(pointsOf(series.values, learning, learning + watched), options, learnt.state);
+    const training = scoreSeries(pointsOf(series.values, 0, learning), options);
+    const clean = scoreSeries(pointsOf(series.values, learning, learning + watched), options, training.state);
     const { user, system } = process.cpuUsage(before);
     cpuUs += user + system;
     scoredPoints += learning + watched;
     found += begins(clean.scored).length;
-    plant(series, learnt.state, seed, own);
+    plant(series, training.state, seed, own);
   }
   alarms += found;
   const shares = Object.entries(own).map(([name, { all, delays }]) => [name, `${delays.length}/${all}`]);

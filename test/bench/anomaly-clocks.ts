@@ -10,8 +10,8 @@ import { randomOf } from '../cases/random.ts';
 import { changes, day, isSwallowed, kinds, type Series, seriesOf, stepMs, week, withChange } from './anomaly-series.ts';
 
 const [from = 900, to = 902] = process.argv.slice(2, 4).map(Number);
-const asked = process.argv[4]?.split(',') ?? Object.keys(kinds);
-const isApart = process.argv[5] === 'apart';
+const requestedKinds = process.argv[4]?.split(',') ?? Object.keys(kinds);
+const isSeparate = process.argv[5] === 'apart';
 const options = { falseAlarmsPerWeek: 0.1 };
 const hourMs = 3_600_000;
 const perHour = hourMs / stepMs;
@@ -79,7 +79,7 @@ interface Counts {
 /** Plants changes in the two weeks after one of the clock, and counts those that are found within three hours. */
 const plant = (
   local: Local,
-  learnt: Uint8Array,
+  trainedState: Uint8Array,
   seed: number,
   atMs: number,
   names: readonly string[],
@@ -92,7 +92,7 @@ const plant = (
     const values = withChange(local.series, change, at, seed);
     if (isSwallowed(local.series, values, change, at)) continue;
     const points = pointsOf(local, atMs, plantedMs + latest * stepMs, { ...local.series, values });
-    const { scored } = scoreSeries(points, options, learnt);
+    const { scored } = scoreSeries(points, options, trainedState);
     planted++;
     found += Number(begins(scored).some((index) => index >= scored.length - latest));
   }
@@ -106,11 +106,11 @@ const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift
   const endMs = atMs + watched * stepMs;
   const series = seriesOf(kind, seed, Math.round((endMs - startMs) / stepMs) + day);
   const local = { series, startMs, shifts: isLocal ? all : [] };
-  const learnt = scoreSeries(pointsOf(local, startMs, atMs), options).state;
-  const known = Uint8Array.from(learnt);
+  const trainedState = scoreSeries(pointsOf(local, startMs, atMs), options).state;
+  const known = Uint8Array.from(trainedState);
   const points = pointsOf(local, atMs, endMs);
   const before = process.cpuUsage();
-  const alarms = begins(scoreSeries(points, options, learnt).scored);
+  const alarms = begins(scoreSeries(points, options, trainedState).scored);
   const { user, system } = process.cpuUsage(before);
   const { planted: still, found: stillFound } = plant(local, known, seed, atMs, ['flat']);
   return {
@@ -129,8 +129,8 @@ const sum = (all: readonly Counts[], of: Exclude<keyof Counts, 'places'>): numbe
 const measured = (kind: string, way: 'forwards' | 'back'): { local: Counts[]; utc: Counts[] } => {
   const [local, utc]: [Counts[], Counts[]] = [[], []];
   for (const { ahead, forwards, back } of zones) {
-    const both = way === 'back' && !isApart ? [forwards, back] : [way === 'back' ? back : forwards];
-    const before = way === 'back' && isApart ? ahead + 1 : ahead;
+    const both = way === 'back' && !isSeparate ? [forwards, back] : [way === 'back' ? back : forwards];
+    const before = way === 'back' && isSeparate ? ahead + 1 : ahead;
     for (let seed = from; seed < to; seed++) {
       local.push(countsOf(kind, seed, before, both, true));
       utc.push(countsOf(kind, seed, before, both, false));
@@ -160,4 +160,4 @@ const rowOf = (kind: string, way: 'forwards' | 'back'): Record<string, string | 
     cpuUs: Math.round((10 * (sum(local, 'cpuUs') + sum(utc, 'cpuUs'))) / (2 * local.length * watched)) / 10,
   };
 };
-console.table(asked.flatMap((kind) => [rowOf(kind, 'forwards'), rowOf(kind, 'back')]));
+console.table(requestedKinds.flatMap((kind) => [rowOf(kind, 'forwards'), rowOf(kind, 'back')]));

@@ -82,8 +82,8 @@ const errorShare: Kind = (dice, length) => {
   const shape = people(dice);
   const [size, share] = [dice.between(50, 2000), dice.between(0.002, 0.05)];
   const values = filled(length, (index) => {
-    const asked = Math.max(1, dice.poisson(size * shape(index)));
-    return Math.min(1, dice.poisson(asked * share) / asked);
+    const requests = Math.max(1, dice.poisson(size * shape(index)));
+    return Math.min(1, dice.poisson(requests * share) / requests);
   });
   const deviation = filled(length, (index) => Math.sqrt(share / (size * shape(index))));
   return { ...unbounded, values, deviation, high: 1 };
@@ -247,7 +247,7 @@ export const withChange = (series: Series, change: Change, at: number, seed: num
 };
 
 /** What a change must move on average, in deviations, to be there at all. */
-const least: Readonly<Record<string, number>> = {
+const minDeviations: Readonly<Record<string, number>> = {
   spike: 7,
   dip: 7,
   shiftUp: 3.5,
@@ -263,7 +263,7 @@ export const isSwallowed = (series: Series, values: Float64Array, change: Change
   let moved = 0;
   for (let index = at; index < at + length; index++)
     moved += Math.abs((values[index] ?? 0) - (series.values[index] ?? 0));
-  return moved / length < (least[change.name] ?? 0) * (series.deviation[at] ?? 0);
+  return moved / length < (minDeviations[change.name] ?? 0) * (series.deviation[at] ?? 0);
 };
 
 /** Values from one index to before another, with their times. */

@@ -19,9 +19,9 @@ const paths = (process.env['BENCH_PATHS'] ?? '/auth/session,/api/projects/defaul
 const startMs = async (dataDirectory: string): Promise<number> => {
   const begun = performance.now();
   const oiq = await startOiq({ dataDirectory });
-  const took = performance.now() - begun;
+  const elapsedMs = performance.now() - begun;
   await oiq.stop();
-  return took;
+  return elapsedMs;
 };
 
 export const api = async (): Promise<Row[]> => {

@@ -29,7 +29,7 @@ import { scratch } from './scratch.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const chainLength = Number(process.env['BENCH_RECORDS'] ?? 100_000);
-const things = defineCollection<{ name: string; state: string }>({ name: 'things', indexes: [['state']] });
+const items = defineCollection<{ name: string; state: string }>({ name: 'things', indexes: [['state']] });
 
 const changesFor = (documents: Documents, tenantId: string) =>
   transactFor(
@@ -51,7 +51,7 @@ const write = async (documents: Documents, writers: number): Promise<number> => 
     for (; performance.now() < until; done++) {
       const after = { name: `thing ${done}`, state: 'new' };
       await change(async ({ of, record }) => {
-        const { id } = await of(tenantId).collection(things).insert(after);
+        const { id } = await of(tenantId).collection(items).insert(after);
         record({ id, name: after.name, after });
       });
     }
@@ -67,14 +67,14 @@ const measured = async (what: string, work: () => Promise<number>): Promise<Row>
   const cpu = process.cpuUsage();
   const begun = performance.now();
   const records = await work();
-  const took = performance.now() - begun;
+  const elapsedMs = performance.now() - begun;
   const { user, system } = process.cpuUsage(cpu);
   delay.disable();
   return {
     what,
     records,
-    's in all': took / 1_000,
-    'records/s': (records / took) * 1_000,
+    's in all': elapsedMs / 1_000,
+    'records/s': (records / elapsedMs) * 1_000,
     'CPU-µs a record': (user + system) / records,
     'loop held p99 ms': delay.percentile(99) / 1e6,
     'loop held max ms': delay.max / 1e6,
@@ -90,7 +90,7 @@ export const audit = async (): Promise<Row[]> => {
   try {
     await migrate(columns, silent);
     await bus.ensureTopics(allTopics);
-    await documents.ensureCollections([auditRecords, auditHeads, things]);
+    await documents.ensureCollections([auditRecords, auditHeads, items]);
     const rows = [
       await measured('audited writes, one after the other', () => write(documents, 1)),
       await measured('audited writes, 16 at once', () => write(documents, 16)),

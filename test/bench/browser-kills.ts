@@ -11,14 +11,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { processesOf } from '../../probes/browser/processes.ts';
-import type { ToldByRuns } from '../cases/probes/endless-runs.ts';
+import type { RunMessage } from '../cases/probes/endless-runs.ts';
 import { chromiumProgram } from '../services/chromium.ts';
 import { table } from './report.ts';
 import { scratch } from './scratch.ts';
 
 const endless = fileURLToPath(new URL('../cases/probes/endless-runs.ts', import.meta.url));
 const endedWithinMs = 30_000;
-const longestPauseMs = 24_000;
+const maxPauseMs = 24_000;
 const page = `<title>Shop</title><label>Name <input></label><button onclick="document.title='In'">Sign in</button>`;
 
 /** Processes that were started with the directory, in whatever group. */
@@ -58,11 +58,11 @@ class Runs {
   #start(): ChildProcess {
     const env = { ...process.env, TMPDIR: this.#directory };
     const child = fork(endless, this.#given, { env, detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    child.on('message', (told: ToldByRuns) => {
-      if (told !== 'began') {
-        const name = this.#isDisturbed ? `disturbed ${told.outcome}` : told.outcome;
+    child.on('message', (message: RunMessage) => {
+      if (message !== 'began') {
+        const name = this.#isDisturbed ? `disturbed ${message.outcome}` : message.outcome;
         this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
-        if (!this.#isDisturbed && told.outcome !== 'passed') console.error(told);
+        if (!this.#isDisturbed && message.outcome !== 'passed') console.error(message);
       }
       this.#isDisturbed = false;
     });
@@ -103,7 +103,7 @@ class Runs {
   }
 }
 
-const measure = async (kills: number, most: number): Promise<void> => {
+const measure = async (kills: number, maxRuns: number): Promise<void> => {
   const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(page));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -115,7 +115,7 @@ const measure = async (kills: number, most: number): Promise<void> => {
     ...{ 'processes left': 0, 'directories left by a driver': 0, 'longest s to be gone': 0 },
   };
   for (let kill = 1; kill <= kills; kill++) {
-    await sleep(Math.random() * longestPauseMs);
+    await sleep(Math.random() * maxPauseMs);
     if (kill % 10 === 2 || kill % 10 === 5) {
       const isBrowser = kill % 10 === 2;
       counts[isBrowser ? 'of the browser' : 'of the driver']++;
@@ -130,13 +130,13 @@ const measure = async (kills: number, most: number): Promise<void> => {
     runs.restart();
     console.error(`${kill} kills, ${runs.whole} runs`, JSON.stringify(counts));
   }
-  while (runs.whole < most) await sleep(1000);
+  while (runs.whole < maxRuns) await sleep(1000);
   await runs.kill();
   counts['processes left'] += left(directory).length;
   server.close();
-  const told = Object.fromEntries([...runs.outcomes].map(([outcome, count]) => [`runs ${outcome}`, count]));
-  console.log(table([{ ...counts, 'directories left': readdirSync(directory).length, ...told }]));
+  const outcomeCounts = Object.fromEntries([...runs.outcomes].map(([outcome, count]) => [`runs ${outcome}`, count]));
+  console.log(table([{ ...counts, 'directories left': readdirSync(directory).length, ...outcomeCounts }]));
 };
 
-const [kills = '10', most = '0'] = process.argv.slice(2);
-await measure(Number(kills), Number(most));
+const [kills = '10', maxRunsText = '0'] = process.argv.slice(2);
+await measure(Number(kills), Number(maxRunsText));

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { httpSource } from '../../probes/http-source.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
-import { openFence } from '../../runtime/fence.ts';
+import { openEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { startOiq } from '../end-to-end/oiq-process.ts';
@@ -21,54 +21,64 @@ import { openWebhook } from './webhook.ts';
 
 const [failures = 6] = process.argv.slice(2).map(Number);
 const everyMs = 10_000;
-const longestMs = 120_000;
+const timeoutMs = 120_000;
 const dataDirectory = join(scratch(), 'data');
 await embeddedDeployment(dataDirectory);
 const environment = { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' };
 const oiq = await startOiq({ dataDirectory, environment });
 
-const { receiver, ask } = await openWebhook(oiq.http, 'check');
+const { receiver, request } = await openWebhook(oiq.http, 'check');
 
 let isUp = true;
 const target = createServer((_, response) => response.writeHead(isUp ? 200 : 500).end());
 await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
 const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
-const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+const egressPolicy = openEgressPolicy({
+  allowedNetworks: ['127.0.0.0/8'],
+  setting: 'OIQ_PROBE_NETWORKS',
+  resolve: lookup,
+});
 const locations: string[] = [];
 const probes = [];
 for (const name of ['one', 'two', 'three']) {
-  const location = await ask('POST', '/api/synthetics/locations', { name });
+  const location = await request('POST', '/api/synthetics/locations', { name });
   locations.push(location.id);
   const source = httpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
   probes.push(
-    startProbe({ source, fence, pace: new Pace(), log: silent, chromium: { program: undefined, hasSandbox: true } }),
+    startProbe({
+      source,
+      egressPolicy,
+      pace: new Pace(),
+      log: silent,
+      chromium: { program: undefined, hasSandbox: true },
+    }),
   );
 }
 const check = { name: 'shop', type: 'http', every: '10s', timeout: '5s', locations, http: { steps: [{ url }] } };
-const { id } = await ask('POST', '/api/synthetics/checks', check);
-while ((await ask('GET', `/api/synthetics/checks/${id}`)).state !== 'up') await sleep(500);
+const { id } = await request('POST', '/api/synthetics/checks', check);
+while ((await request('GET', `/api/synthetics/checks/${id}`)).state !== 'up') await sleep(500);
 
 /** Seconds until a request of the webhook that was not there before. */
-const told = async (): Promise<number> => {
+const waitForNotification = async (): Promise<number> => {
   const [before, began] = [receiver.received.length, performance.now()];
   while (receiver.received.length === before) {
-    if (performance.now() - began > longestMs) throw new Error('nothing was told');
+    if (performance.now() - began > timeoutMs) throw new Error('nothing was told');
     await sleep(20);
   }
   return (performance.now() - began) / 1000;
 };
-const took: { readonly failed: number; readonly recovered: number }[] = [];
+const latencies: { readonly failed: number; readonly recovered: number }[] = [];
 for (let index = 0; index < failures; index++) {
   // At any time of the interval.
   await sleep(2000 + everyMs * Math.random());
   isUp = false;
-  const failed = await told();
+  const failed = await waitForNotification();
   await sleep(2000 + everyMs * Math.random());
   isUp = true;
-  took.push({ failed, recovered: await told() });
+  latencies.push({ failed, recovered: await waitForNotification() });
 }
 const rowOf = (what: 'failed' | 'recovered') => {
-  const inOrder = took.map((one) => one[what]).toSorted((one, other) => one - other);
+  const inOrder = latencies.map((one) => one[what]).toSorted((one, other) => one - other);
   const median = inOrder[Math.floor(inOrder.length / 2)] ?? 0;
   return { what, 'median s': median, 'most s': inOrder.at(-1) ?? 0, 'load of the machine': loadavg()[0] ?? 0 };
 };

@@ -14,14 +14,14 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BrowserProcess } from '../../probes/browser/browser-process.ts';
-import { FencedProxy } from '../../probes/browser/fenced-proxy.ts';
+import { FencedProxy } from '../../probes/browser/egress-proxy.ts';
 import { memoryOf, processesOf } from '../../probes/browser/processes.ts';
 import { Deadline } from '../../probes/deadline.ts';
 import { memoryFlags } from '../../probes/local-process.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { reach } from '../../probes/reach.ts';
-import { openFence } from '../../runtime/fence.ts';
+import { openEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import type { ProbeResult, WorkItem } from '../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../subjects/synthetics/check.ts';
@@ -35,7 +35,7 @@ const runs = Number(process.env['BENCH_RUNS'] ?? 5);
 const delayMs = 50;
 /** One address gets 20 requests a second at most. */
 const addresses = 20;
-const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 
 const part = (values: readonly number[], share: number): number =>
   values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
@@ -75,7 +75,7 @@ const probe = async (port: number): Promise<Probed> => {
     alarm: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const running = startProbe({ source, fence, pace: new Pace(), chromium, log: silent });
+  const running = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silent });
   // What is compiled and set up in the first interval is not counted.
   await delay(10_000);
   const [before, began, from] = [process.cpuUsage(), performance.now(), Date.now()];
@@ -86,23 +86,23 @@ const probe = async (port: number): Promise<Probed> => {
   await delay(seconds * 1000);
   clearInterval(sampling);
   const { user, system } = process.cpuUsage(before);
-  const took = (performance.now() - began) / 1000;
+  const elapsedSeconds = (performance.now() - began) / 1000;
   await running.stop();
   const counted = results.filter(({ dueMs }) => dueMs >= from);
   return {
     results: counted,
-    ...{ cpuSeconds: (user + system) / 1e6, seconds: took, peakMiB: peak / 1024 / 1024 },
+    ...{ cpuSeconds: (user + system) / 1e6, seconds: elapsedSeconds, peakMiB: peak / 1024 / 1024 },
   };
 };
 
 const measureProbe = async (): Promise<void> => {
   /** How long each answer really took, by check, in order. */
-  const took = new Map<string, { readonly at: number; readonly ms: number }[]>();
+  const durations = new Map<string, { readonly at: number; readonly ms: number }[]>();
   const server = createServer((request, answer) => {
     const [began, at] = [performance.now(), Date.now()];
     const id = String(request.headers['x-oiq-check']);
     setTimeout(() => {
-      took.set(id, [...(took.get(id) ?? []), { at, ms: performance.now() - began }]);
+      durations.set(id, [...(durations.get(id) ?? []), { at, ms: performance.now() - began }]);
       answer.end('ok');
     }, delayMs);
   });
@@ -116,7 +116,7 @@ const measureProbe = async (): Promise<void> => {
   const { results } = probed;
   const lateness = results.map(({ startedAtMs, dueMs }) => startedAtMs - dueMs);
   const errors = results.flatMap(({ checkId, startedAtMs, waitMs }) => {
-    const real = took.get(checkId)?.find(({ at }) => at >= startedAtMs - 5);
+    const real = durations.get(checkId)?.find(({ at }) => at >= startedAtMs - 5);
     return real === undefined ? [] : [Math.abs(waitMs - real.ms)];
   });
   console.log(
@@ -177,7 +177,7 @@ const measureBrowser = async (): Promise<void> => {
     const pace = new Pace();
     const proxy = await FencedProxy.open({
       signal: deadline.signal,
-      reach: (host, clock) => reach(host, { fence, pace, deadline, clock }),
+      reach: (host, clock) => reach(host, { egressPolicy, pace, deadline, clock }),
     });
     const [began, before] = [performance.now(), process.cpuUsage()];
     const browser = await BrowserProcess.start();

@@ -13,17 +13,17 @@ import { type Subject, snappy, startSubject, write, writeRequestOf } from '../en
 import { landedRows } from '../end-to-end/reliability.ts';
 import { eventually } from '../waiting.ts';
 import {
-  type Asked,
   type Choice,
   type Fields,
   fieldsIn,
   grafanaText,
   msOf,
   panelsIn,
+  type QueryTimes,
   variablesIn,
 } from './grafana-filling.ts';
 import { type Labels, madeUpFor, samplesOf } from './grafana-samples.ts';
-import { type Found, foundIn, isSame, type Json, type Peer, startPeer, told } from './prometheus-peer.ts';
+import { describeFound, type Found, foundIn, isSame, type Json, type Peer, startPeer } from './prometheus-peer.ts';
 
 const [program = '', part = ''] = process.argv.slice(2);
 const lengthMs = 3_600_000;
@@ -38,7 +38,7 @@ const files = grafanaFiles().filter((_, at) => part === '' || (at % 3 === 2) ===
 
 const peer = await startPeer(program);
 
-const ask = async ({ oiq, token }: Subject, path: string, body: unknown): Promise<Json> => {
+const request = async ({ oiq, token }: Subject, path: string, body: unknown): Promise<Json> => {
   const answer = await fetch(`${oiq.http}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -99,8 +99,8 @@ const choicesOf = (
 
 /** Other values of variables than those that the dashboard chooses: the last of each, or as many as it takes. */
 const otherChoices = (dashboard: Fields, variables: Variables, isMany: boolean): Record<string, unknown> => {
-  const asked = variablesIn(dashboard).filter(({ type }) => type === 'query' || type === 'custom');
-  const chosen = asked.flatMap(({ name, multi, includeAll }) => {
+  const queryVariables = variablesIn(dashboard).filter(({ type }) => type === 'query' || type === 'custom');
+  const chosen = queryVariables.flatMap(({ name, multi, includeAll }) => {
     const { options = [] } = variables.find((each) => each.name === name) ?? {};
     const last = options.at(-1)?.value;
     if (last === undefined) return [];
@@ -142,14 +142,14 @@ const sourcesIn = (panel: Fields, results: Readonly<Record<string, unknown>>): r
 };
 
 /** The range and steps of one of a panel's questions, by what the source says. */
-const askedFor = (
+const timesFor = (
   { panel, target }: Source,
   itemStepMs: number,
-  textOf: (text: string, asked: Asked) => string,
-): Asked => {
+  textOf: (text: string, times: QueryTimes) => string,
+): QueryTimes => {
   const [range, shift] = [msOf(panel['timeFrom']), msOf(panel['timeShift']) ?? 0];
   const toMs = endMs - shift;
-  const plain: Asked = { fromMs: startMs, toMs: endMs, stepMs: itemStepMs, scrapeMs: undefined };
+  const plain: QueryTimes = { fromMs: startMs, toMs: endMs, stepMs: itemStepMs, scrapeMs: undefined };
   const lengthOf = (text: unknown): number | undefined =>
     typeof text === 'string' ? msOf(textOf(text, plain)) : undefined;
   const ownMs = lengthOf(target['interval']);
@@ -172,23 +172,23 @@ const count = (ours: Found, isEqual: boolean): void => {
 const compare = async (file: string, variables: readonly Fields[], source: Source, item: Json, answered: Variables) => {
   const { panel, target, name } = source;
   const choices = choicesOf(answered, item.repeat);
-  const textOf = (text: string, asked: Asked): string => grafanaText(text, variables, choices, asked);
-  const asked = askedFor(source, item.stepMs, textOf);
+  const textOf = (text: string, times: QueryTimes): string => grafanaText(text, variables, choices, times);
+  const times = timesFor(source, item.stepMs, textOf);
   const result = item.results[name];
   const isInstant = target['instant'] === true && target['range'] !== true;
-  const expression = textOf(String(target['expr']), asked);
-  const theirs = await peer.ask(expression, asked, isInstant);
+  const expression = textOf(String(target['expr']), times);
+  const theirs = await peer.query(expression, times, isInstant);
   const ours = result === undefined ? 'error' : foundOf(result);
   const isEqual = isSame(ours, theirs);
   count(ours, isEqual);
   if (isEqual || counts.different > shown) return;
-  const steps = isInstant ? 'at one time' : `every ${asked.stepMs} ms, here ${result?.stepMs}`;
+  const steps = isInstant ? 'at one time' : `every ${times.stepMs} ms, here ${result?.stepMs}`;
   const values = JSON.stringify([...choices].map(([key, choice]) => [key, choice.values]));
   console.log(
     [
       ...['', `${file} ${panel['id']} ${steps} ${values}`, target['expr'], expression],
-      `ours ${told(ours)} ${result === undefined ? JSON.stringify(item.error) : ''}`,
-      `theirs ${told(theirs)}`,
+      `ours ${describeFound(ours)} ${result === undefined ? JSON.stringify(item.error) : ''}`,
+      `theirs ${describeFound(theirs)}`,
     ].join('\n  '),
   );
 };
@@ -196,7 +196,7 @@ const compare = async (file: string, variables: readonly Fields[], source: Sourc
 /** What a variable offers beside what Prometheus tells of its label; those with a pattern or values of their own are not compared. */
 const compareOptions = async (file: string, variables: readonly Fields[], answered: Variables): Promise<void> => {
   const choices = choicesOf(answered, null);
-  const asked: Asked = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
+  const times: QueryTimes = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
   for (const { name, query, definition, regex, sort, type, staticOptions } of variables) {
     const ours = answered.find((each) => each.name === name)?.options.map(({ value }) => value);
     const text = typeof query === 'string' ? query : String(definition ?? '');
@@ -210,8 +210,8 @@ const compareOptions = async (file: string, variables: readonly Fields[], answer
       Number(sort ?? 0) > 1
     )
       continue;
-    const selector = match === undefined ? undefined : grafanaText(match, variables, choices, asked);
-    const theirs = await peer.labelValues(label, selector, asked);
+    const selector = match === undefined ? undefined : grafanaText(match, variables, choices, times);
+    const theirs = await peer.labelValues(label, selector, times);
     const isEqual = JSON.stringify(ours) === JSON.stringify(theirs);
     if (isEqual) counts.sameOptions++;
     else {
@@ -228,7 +228,7 @@ const sourcesOf = (dashboard: Fields): ReadonlyMap<string, Fields> => {
 };
 
 const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): Promise<void> => {
-  const { dashboard: made, report } = await ask(subject, '/api/dashboards/import', dashboard);
+  const { dashboard: made, report } = await request(subject, '/api/dashboards/import', dashboard);
   const placeholders = new Set(
     report.panels.filter(({ outcome }: Json) => outcome === 'placeholder').map(({ panelId }: Json) => panelId),
   );
@@ -237,7 +237,7 @@ const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): P
   let chosen: Record<string, unknown> = {};
   for (const round of [0, 1, 2]) {
     const question = { from: String(startMs), to: String(endMs), maxPoints, variables: chosen, annotations: false };
-    const answer = await ask(subject, `/api/dashboards/${made.id}/query`, question);
+    const answer = await request(subject, `/api/dashboards/${made.id}/query`, question);
     await compareOptions(name, variables, answer.variables);
     for (const item of answer.items) {
       const panel = sources.get(item.panelId);

@@ -20,26 +20,26 @@ const cpuMs = (work: () => unknown): number => {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 };
-const least = (work: () => unknown): number => Math.min(...Array.from({ length: rounds }, () => cpuMs(work)));
+const minCpuMs = (work: () => unknown): number => Math.min(...Array.from({ length: rounds }, () => cpuMs(work)));
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
 
 globalThis.gc?.();
 const before = process.memoryUsage().rss;
-let most = before;
+let peakBytes = before;
 const first = texts.map((text) => {
-  const took = cpuMs(() => readImported(text));
-  most = Math.max(most, process.memoryUsage().rss);
-  return took;
+  const usedCpuMs = cpuMs(() => readImported(text));
+  peakBytes = Math.max(peakBytes, process.memoryUsage().rss);
+  return usedCpuMs;
 });
-const again = texts.map((text) => least(() => readImported(text)));
+const again = texts.map((text) => minCpuMs(() => readImported(text)));
 const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
-const told = (what: string, all: readonly number[]): void =>
+const printResult = (what: string, all: readonly number[]): void =>
   console.log(
     `${what}: ${(sum(all) / all.length).toFixed(1)} CPU-ms on average, ${Math.max(...all).toFixed(1)} at most (${files[all.indexOf(Math.max(...all))]?.name})`,
   );
-told(`${files.length} imports, each for the first time`, first);
-told(`the same, least of ${rounds}`, again);
-console.log(`memory: ${megabytes(most - before)} MB more than the ${megabytes(before)} of the process before`);
+printResult(`${files.length} imports, each for the first time`, first);
+printResult(`the same, least of ${rounds}`, again);
+console.log(`memory: ${megabytes(peakBytes - before)} MB more than the ${megabytes(before)} of the process before`);
 
 const imported = texts.flatMap((text) => {
   const read = readImported(text);
@@ -58,7 +58,9 @@ for (const [what, after] of [
   ['another dashboard', other],
 ] as const) {
   const differences = dashboardDifferences(largest, after as DashboardFields).length;
-  const took = least(() => dashboardDifferences(largest, after as DashboardFields));
-  console.log(`difference of the largest (${size}) and ${what}: ${took.toFixed(1)} CPU-ms, ${differences} differences`);
+  const usedCpuMs = minCpuMs(() => dashboardDifferences(largest, after as DashboardFields));
+  console.log(
+    `difference of the largest (${size}) and ${what}: ${usedCpuMs.toFixed(1)} CPU-ms, ${differences} differences`,
+  );
 }
 process.exit(0);

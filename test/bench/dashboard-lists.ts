@@ -53,7 +53,7 @@ const documents =
 await fill(documents);
 
 type Page = { items: readonly object[]; nextCursor: string | null };
-const ask = async (query: object): Promise<Page> => {
+const listPage = async (query: object): Promise<Page> => {
   const input = { caller: { tenantId: 'a', actor: { id: randomUUID() } }, params: {}, query, body: undefined };
   const ports = { documents, clock: { now: () => Date.now() } };
   // The list uses no more than this of a request and of the ports.
@@ -70,17 +70,17 @@ const serverMs = async (): Promise<number> => {
 };
 
 const measured = async (what: string, query: object): Promise<void> => {
-  const took: number[] = [];
-  const { items } = await ask(query);
+  const durations: number[] = [];
+  const { items } = await listPage(query);
   const serverBefore = await serverMs();
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round++) {
     const started = performance.now();
-    await ask(query);
-    took.push(performance.now() - started);
+    await listPage(query);
+    durations.push(performance.now() - started);
   }
   const { user, system } = process.cpuUsage(before);
-  const p95 = took.sort((one, other) => one - other)[Math.ceil(rounds * 0.95) - 1] ?? 0;
+  const p95 = durations.sort((one, other) => one - other)[Math.ceil(rounds * 0.95) - 1] ?? 0;
   const cpu = (user + system) / 1000 / rounds;
   const ofServer = ((await serverMs()) - serverBefore) / rounds;
   console.log(`| ${what} | ${items.length} | ${cpu.toFixed(1)} | ${ofServer.toFixed(1)} | ${p95.toFixed(1)} |`);
@@ -89,7 +89,7 @@ const measured = async (what: string, query: object): Promise<void> => {
 console.log('| what | found | CPU-ms | of the server | p95 ms |\n| --- | --- | --- | --- | --- |');
 await measured('list', {});
 await measured('by time, latest first', { sort: '-updatedAt' });
-const { nextCursor } = await ask({ limit: 1000 });
+const { nextCursor } = await listPage({ limit: 1000 });
 await measured('its page after 1,000', { cursor: nextCursor });
 await measured('search, many', { search: 'service' });
 await measured('search, few', { search: 'number 4711' });

@@ -73,7 +73,7 @@ const harness = await startHarness({ checkResponses: false });
 const client = fork(new URL('./dashboard-client.ts', import.meta.url));
 const token = await harness.signIn('viewer@a.example');
 // Landing tells it; here rows are written by hand.
-const tellLanded = (atMs: number): void => harness.columns.tellLanded('samples', new Map([['a', atMs]]));
+const recordWatermark = (atMs: number): void => harness.columns.recordWatermark('samples', new Map([['a', atMs]]));
 await fill(harness);
 
 interface Made {
@@ -87,12 +87,12 @@ const made = async (mark: string): Promise<Made> => {
     ...{ id: `p${at}`, visual: { kind: 'time-series' } },
     queries: [{ name: 'A', query: { kind: 'promql', expression: `sum by (zone) (rate(m${at}[5m])) # ${mark}` } }],
   }));
-  const { body } = await harness.ask('POST', '/api/dashboards', { as: 'editor', body: { name: mark, panels } });
+  const { body } = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: mark, panels } });
   return { id: body.id, panels: panels.map(({ id }) => id) };
 };
 
 /** Asks from another process, whose time does not count. */
-const ask = async ({ id }: Made, endMs: number, only?: readonly string[]): Promise<unknown> => {
+const runPanels = async ({ id }: Made, endMs: number, only?: readonly string[]): Promise<unknown> => {
   const body = { from: String(endMs - rangeMs), to: String(endMs), maxPoints: 250, ...(only && { panels: only }) };
   client.send({ url: `${harness.url}/api/dashboards/${id}/query`, token, body: JSON.stringify(body), zones });
   const [{ error, digest }] = await once(client, 'message');
@@ -112,15 +112,15 @@ const firstLine = async ({ id }: Made, endMs: number): Promise<number> => {
   return lines[0] / lines[1];
 };
 
-const apart = async (dashboard: Made, endMs: number): Promise<void> => {
-  for (const panel of dashboard.panels) await ask(dashboard, endMs, [panel]);
+const runSeparately = async (dashboard: Made, endMs: number): Promise<void> => {
+  for (const panel of dashboard.panels) await runPanels(dashboard, endMs, [panel]);
 };
 
 let endMs = startMs + rangeMs;
-tellLanded(endMs);
-await ask(await made('first'), endMs);
-await apart(await made('first, apart'), endMs);
-const told: Record<'together' | 'lines' | 'apart' | 'later', Spent[]> = {
+recordWatermark(endMs);
+await runPanels(await made('first'), endMs);
+await runSeparately(await made('first, apart'), endMs);
+const results: Record<'together' | 'lines' | 'apart' | 'later', Spent[]> = {
   together: [],
   lines: [],
   apart: [],
@@ -129,39 +129,39 @@ const told: Record<'together' | 'lines' | 'apart' | 'later', Spent[]> = {
 const shares: number[] = [];
 const ways = {
   lines: async (dashboard: Made) => shares.push(await firstLine(dashboard, endMs)),
-  apart: (dashboard: Made) => apart(dashboard, endMs),
+  apart: (dashboard: Made) => runSeparately(dashboard, endMs),
 };
 for (let round = 0; round < rounds; round++) {
   for (const name of round % 2 === 0 ? (['lines', 'apart'] as const) : (['apart', 'lines'] as const)) {
     const own = await made(`${name} ${round}`);
-    told[name].push(await spent(() => ways[name](own)));
+    results[name].push(await spent(() => ways[name](own)));
   }
   const dashboard = await made(`round ${round}`);
-  told.together.push(await spent(() => ask(dashboard, endMs)));
+  results.together.push(await spent(() => runPanels(dashboard, endMs)));
   let answer: unknown;
   for (let time = 0; time < laterTimes; time++) {
     const before = Math.floor(endMs / intervalMs);
     endMs += 10_000;
     if (Math.floor(endMs / intervalMs) > before)
       await land(harness, Math.floor(endMs / intervalMs) * intervalMs, endMs + 1);
-    tellLanded(endMs);
-    told.later.push(
+    recordWatermark(endMs);
+    results.later.push(
       await spent(async () => {
-        answer = await ask(dashboard, endMs);
+        answer = await runPanels(dashboard, endMs);
       }),
     );
   }
   // What was kept changes nothing.
-  deepStrictEqual(answer, await ask(await made(`again ${round}`), endMs));
+  deepStrictEqual(answer, await runPanels(await made(`again ${round}`), endMs));
 }
 const line = (name: string, all: readonly Spent[]): void =>
   console.log(
     `${name}: ${(median(all.map(({ cpuMs }) => cpuMs)) / count).toFixed(1)} CPU-ms of each expression, ${median(all.map(({ ms }) => ms)).toFixed(0)} ms for all`,
   );
-line('one question for each', told.apart);
-line('one question for all', told.together);
-line('the same in lines', told.lines);
-line('the same ten seconds later', told.later);
+line('one question for each', results.apart);
+line('one question for all', results.together);
+line('the same in lines', results.lines);
+line('the same ten seconds later', results.later);
 console.log(`the first panel in lines: after ${(100 * median(shares)).toFixed(0)} % of the time`);
 client.kill();
 await harness.close();

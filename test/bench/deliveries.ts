@@ -18,7 +18,7 @@ import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { scratch } from './scratch.ts';
 
 const count = Number(process.argv[2] ?? 50_000);
-const looked = 200;
+const sampleCount = 200;
 const directory = scratch();
 mkdirSync(join(directory, 'bus'));
 const bus = await segmentsBus({ directory: join(directory, 'bus') });
@@ -98,7 +98,7 @@ const deliveries = await startDeliveries({
 });
 while (receiver.received.length === 0) await sleep(10);
 const first = performance.now() - began;
-while (receiver.received.length < looked) await sleep(10);
+while (receiver.received.length < sampleCount) await sleep(10);
 const { user, system } = process.cpuUsage(cpu);
 clearInterval(watching);
 const places = receiver.received.map(({ headers }) => Number(String(headers['webhook-id']).slice(2)));
@@ -106,8 +106,8 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
 await deliveries.stop();
 globalThis.gc?.();
 console.log(
-  `${count} wait: the first request after ${(first / 1000).toFixed(1)} s, ${((user + system) / 1e6).toFixed(1)} s of CPU until ${looked} were sent, ` +
-    `which are among the oldest ${Math.max(...places.slice(0, looked)) + 1}; RSS ${mebibytes(before.rss)} MiB before, ${mebibytes(peak)} MiB at most, ` +
+  `${count} wait: the first request after ${(first / 1000).toFixed(1)} s, ${((user + system) / 1e6).toFixed(1)} s of CPU until ${sampleCount} were sent, ` +
+    `which are among the oldest ${Math.max(...places.slice(0, sampleCount)) + 1}; RSS ${mebibytes(before.rss)} MiB before, ${mebibytes(peak)} MiB at most, ` +
     `heap ${mebibytes(process.memoryUsage().heapUsed - before.heapUsed)} MiB more`,
 );
 process.exit();

@@ -31,7 +31,7 @@ const set = compile(
 interface Noise {
   readonly title: string;
   readonly example: string;
-  readonly why: string;
+  readonly reason: string;
   count: number;
 }
 const noise = new Map<string, Noise>();
@@ -49,16 +49,18 @@ for (const file of files)
     for (const { ruleId, rule, fields } of set.match(event)) {
       signals++;
       const key = `${ruleId} ${basename(file)}`;
-      const why = fields.map(({ field, path, because }) => `${field || 'keyword'} in ${path}: ${because}`).join(', ');
-      const known = noise.get(key) ?? { title: rule.title, example: line.slice(0, 160), why, count: 0 };
+      const reason = fields
+        .map(({ field, path, because: explanation }) => `${field || 'keyword'} in ${path}: ${explanation}`)
+        .join(', ');
+      const known = noise.get(key) ?? { title: rule.title, example: line.slice(0, 160), reason, count: 0 };
       known.count++;
       noise.set(key, known);
     }
   }
 console.log(`${set.size} rules, ${lines} lines of ${files.length} files: ${signals} signals`);
 console.log('| rule | signals | why | first line |\n| --- | --- | --- | --- |');
-for (const { title, count, why, example } of noise.values())
-  console.log(`| ${title} | ${count} | ${why} | ${example} |`);
+for (const { title, count, reason, example } of noise.values())
+  console.log(`| ${title} | ${count} | ${reason} | ${example} |`);
 
 const index = join(folder, 'regression_index.json');
 if (existsSync(index)) {

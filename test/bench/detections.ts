@@ -20,7 +20,7 @@ if (rulesFolder === undefined || eventsFolder === undefined) {
   process.exit(2);
 }
 const counts = [37, 370, 3_700] as const;
-const most = counts[2];
+const maxCount = counts[2];
 const random = seeded(7);
 const pick = <Each>(from: readonly Each[]): Each => from[random(from.length)] as Each;
 
@@ -141,7 +141,7 @@ const withoutNoise = (chosen: readonly string[]): string[] => {
 };
 const originals = withoutNoise(rulesIn(rulesFolder)).slice(0, 370);
 const copies = Array.from({ length: 11 }, (_, copy) => originals.map((text) => varied(text, copy + 1))).flat();
-const texts = [...originals, ...withoutNoise(copies)].slice(0, most);
+const texts = [...originals, ...withoutNoise(copies)].slice(0, maxCount);
 
 const padded = (event: object): string => {
   const text = JSON.stringify(event);
@@ -179,24 +179,24 @@ for (const count of counts) {
     for (const text of events.slice(0, 500)) set.match(JSON.parse(text) as object);
   });
   const matched: string[] = [];
-  let looked = 0;
+  let checkedCount = 0;
   for (const text of events) {
     const event = set.eventOf(JSON.parse(text) as object);
-    looked += set.candidates(event).looked;
+    checkedCount += set.candidates(event).checked;
   }
   for (const [at, text] of events.entries())
     for (const { ruleId } of set.match(JSON.parse(text) as object)) matched.push(`${at} ${ruleId}`);
-  const least = (work: () => void): number =>
+  const minCpuMs = (work: () => void): number =>
     Math.min(...Array.from({ length: Number(process.env['ROUNDS'] ?? 5) }, () => cpuMs(work)));
-  const allMs = least(() => {
+  const allMs = minCpuMs(() => {
     for (const text of events) set.match(JSON.parse(text) as object);
   });
-  const readOnlyMs = least(() => {
+  const readOnlyMs = minCpuMs(() => {
     for (const text of events) set.eventOf(JSON.parse(text) as object);
   });
   const each = (ms: number): string => ((ms * 1_000) / events.length).toFixed(1);
   console.log(
-    `| ${rules.length} | ${readMs.toFixed(0)} | ${compileMs.toFixed(0)} | ${Math.round((events.length * 1_000) / allMs)} | ${each(allMs)} | ${each(allMs - readOnlyMs)} | ${matched.length} | ${(looked / events.length).toFixed(2)} |`,
+    `| ${rules.length} | ${readMs.toFixed(0)} | ${compileMs.toFixed(0)} | ${Math.round((events.length * 1_000) / allMs)} | ${each(allMs)} | ${each(allMs - readOnlyMs)} | ${matched.length} | ${(checkedCount / events.length).toFixed(2)} |`,
   );
   if (out === undefined) continue;
   mkdirSync(join(out, `rules-${count}`), { recursive: true });

@@ -27,10 +27,10 @@ type Tenant = keyof typeof sizes;
 const tenants = Object.keys(sizes) as Tenant[];
 const minuteMs = 60_000;
 /** Of 10,000 series 700 steps are learnt, in 18 minutes; of fewer more. */
-const learntMinutes = Math.min(1440, Math.max(700, Math.floor(5_000_000 / series)));
+const trainedMinutes = Math.min(1440, Math.max(700, Math.floor(5_000_000 / series)));
 /** The moved clock stays ahead of the machine's: schedules read up to the later of both. */
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs + 3 * 60 * minuteMs;
-const filledMinutes = learntMinutes + 30 + minutes;
+const filledMinutes = trainedMinutes + 30 + minutes;
 const untilMs = startMs + (30 + minutes) * minuteMs;
 
 const { bus, documents, columns } = await openEmbeddedStores(tenants, {
@@ -58,21 +58,21 @@ const metrics = {
     if (name === 'oiq_dead_letters_total') figures.dead += value;
   },
 };
-const tell = (fields: object, text?: string): void => console.error(text, fields);
-const log = { ...silent, warn: tell, error: tell };
+const report = (fields: object, text?: string): void => console.error(text, fields);
+const log = { ...silent, warn: report, error: report };
 const clock = { movedMs: 0, now: () => startMs + clock.movedMs };
 
 /** What the schedule asks, to be asked again alone. */
-const asked: (() => Promise<unknown>)[] = [];
-let isKeeping = false;
+const recordedQueries: (() => Promise<unknown>)[] = [];
+let isRecording = false;
 const remembered = (own: TenantColumns): TenantColumns => ({
   ...own,
   query: <Row>(...[sql, parameters]: Parameters<TenantColumns['query']>) => {
-    if (isKeeping) asked.push(() => own.query(sql, parameters));
+    if (isRecording) recordedQueries.push(() => own.query(sql, parameters));
     return own.query<Row>(sql, parameters);
   },
   native: (...[sql, parameters]: Parameters<TenantColumns['native']>) => {
-    if (isKeeping) asked.push(() => own.native(sql, parameters));
+    if (isRecording) recordedQueries.push(() => own.native(sql, parameters));
     return own.native(sql, parameters);
   },
 });
@@ -135,11 +135,11 @@ interface Counted {
 }
 const counted = <Value extends Counted>(values: readonly Value[], count: (value: Value) => number) =>
   Object.fromEntries(tenants.map((each) => [each, sum(values.filter(({ tenantId }) => tenantId === each).map(count))]));
-const told = async () => {
+const countPoints = async () => {
   const points = await valuesOf<AnomalyPoints>(topics.anomalyPoints.name);
   for (const { error } of points) if (error !== '') console.error(error);
   return {
-    learnt: counted(points, ({ mode, series: own }) =>
+    trained: counted(points, ({ mode, series: own }) =>
       mode === 'learning' ? sum(own.map(({ values }) => values.length)) : 0,
     ),
     live: counted(points, ({ mode, series: own }) =>
@@ -155,8 +155,8 @@ const scored = async () =>
     ({ series: own }) => sum(own.map(({ points }) => points.length)),
   );
 const landed = async () => {
-  const rows = await columns.query<{ tenant: string; rows: string; most: string }>(
-    'SELECT tenant_id AS tenant, toString(count()) AS rows, toString(toUnixTimestamp(max(time))) AS most FROM anomaly_scores GROUP BY tenant',
+  const rows = await columns.query<{ tenant: string; rows: string; max: string }>(
+    'SELECT tenant_id AS tenant, toString(count()) AS rows, toString(toUnixTimestamp(max(time))) AS max FROM anomaly_scores GROUP BY tenant',
   );
   return Object.fromEntries(rows.map(({ tenant, rows: count }) => [tenant, Number(count)]));
 };
@@ -173,24 +173,24 @@ const cpuSeconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (user + system) / 1e6;
 };
 
-const learning = { looks: 0, cpu: 0, points: 0 };
+const learning = { evaluations: 0, cpu: 0, points: 0 };
 do {
   learning.cpu += await cpuSeconds(halfMinute);
-  learning.looks++;
-  const { learnt, live } = await told();
-  learning.points += learnt['many'] ?? 0;
-  console.error('learning', learning.looks, JSON.stringify({ learnt, live }));
+  learning.evaluations++;
+  const { trained, live } = await countPoints();
+  learning.points += trained['many'] ?? 0;
+  console.error('learning', learning.evaluations, JSON.stringify({ learnt: trained, live }));
 } while (await isLearning());
 await scored();
 let before = await landed();
 const rows = [];
-isKeeping = true;
+isRecording = true;
 for (let minute = 1; minute <= minutes; minute++) {
   const cpu = await cpuSeconds(async () => {
     await halfMinute();
     await halfMinute();
   });
-  const [{ live }, scores, now] = [await told(), await scored(), await landed()];
+  const [{ live }, scores, now] = [await countPoints(), await scored(), await landed()];
   for (const each of tenants)
     rows.push({
       ...{ minute, organization: each, told: live[each] ?? 0, scored: scores[each] ?? 0 },
@@ -200,14 +200,16 @@ for (let minute = 1; minute <= minutes; minute++) {
   console.error(JSON.stringify(rows.slice(-2)));
   before = now;
 }
-isKeeping = false;
+isRecording = false;
 await Promise.all([role.stop(), sinks.stop()]);
 const ofQuestions = await cpuSeconds(async () => {
-  for (const ask of asked) await ask();
+  for (const runQuery of recordedQueries) await runQuery();
 });
 console.log(table(rows));
 console.log(
-  `${learning.points} points were learnt in ${learning.looks} looks, ${(learning.cpu / learning.looks).toFixed(2)} CPU-s each; ${figures.passedBy} messages were passed by, ${figures.dead} went to the dead letter`,
+  `${learning.points} points were learnt in ${learning.evaluations} looks, ${(learning.cpu / learning.evaluations).toFixed(2)} CPU-s each; ${figures.passedBy} messages were passed by, ${figures.dead} went to the dead letter`,
 );
-console.log(`${asked.length} statements, asked again alone: ${(ofQuestions / minutes).toFixed(2)} CPU-s a minute`);
+console.log(
+  `${recordedQueries.length} statements, asked again alone: ${(ofQuestions / minutes).toFixed(2)} CPU-s a minute`,
+);
 process.exit();

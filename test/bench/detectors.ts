@@ -5,14 +5,14 @@
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import type { AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { inParts } from '../../subjects/anomalies/asking.ts';
+import { inParts } from '../../subjects/anomalies/read-points.ts';
 import { randomOf } from '../cases/random.ts';
 import { TaskRun } from '../cases/run-task.ts';
 import { table } from './report.ts';
 
 const series = Number(process.argv[2] ?? 10_000);
 const steps = Number(process.argv[3] ?? 10);
-const learntSteps = 720;
+const trainingSteps = 720;
 const stepMs = 60_000;
 const startMs = Date.UTC(2026, 0, 5);
 const random = randomOf(1);
@@ -21,7 +21,7 @@ const next = (index: number, step: number): number =>
   Math.round(100 + (index % 50) + 20 * Math.sin((step * 2 * Math.PI) / 1440) + 10 * (random() + random() - 1));
 
 /** The messages of one look. */
-const look = (from: number, count: number, mode: AnomalyPoints['mode']): readonly AnomalyPoints[] => {
+const makePoints = (from: number, count: number, mode: AnomalyPoints['mode']): readonly AnomalyPoints[] => {
   const values = Array.from({ length: series }, (_, index) => ({
     ...{ name: 'count', unit: '{record}', labels: { service: `service-${index}`, region: `r${index % 7}` } },
     values: Array.from({ length: count }, (_each, step) => next(index, from + step)),
@@ -48,21 +48,22 @@ const cpuMs = (work: () => void): number => {
 };
 
 const run = new TaskRun(anomalyScores);
-for (let from = 0; from < learntSteps; from += 60) for (const each of look(from, 60, 'learning')) run.values([each]);
+for (let from = 0; from < trainingSteps; from += 60)
+  for (const each of makePoints(from, 60, 'learning')) run.values([each]);
 
 const costs: number[] = [];
 for (let step = 0; step < steps; step++) {
-  const messages = look(learntSteps + step, 1, 'now');
+  const messages = makePoints(trainingSteps + step, 1, 'now');
   costs.push(
     cpuMs(() => {
       for (const each of messages) run.values([each]);
     }),
   );
 }
-const told = run
+const scoreCount = run
   .emitted<AnomalyScores>(topics.anomalyScores)
   .reduce((sum, { series: own }) => sum + own.reduce((all, { points }) => all + points.length, 0), 0);
-if (told !== series * steps) throw new Error(`${told} scores in place of ${series * steps}`);
+if (scoreCount !== series * steps) throw new Error(`${scoreCount} scores in place of ${series * steps}`);
 const sorted = costs.toSorted((one, other) => one - other);
 console.log(
   table([

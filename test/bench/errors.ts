@@ -32,7 +32,7 @@ const resource = {
   ],
 };
 const ns = (at: number): string => `${firstMs + at}000000`;
-const usual = (at: number): object[] =>
+const defaultAttributes = (at: number): object[] =>
   ['http.route', 'http.request.method', 'user.id', 'thread.name', 'url.path', 'order.id'].map((key) =>
     text(key, `${key}-${at % 50}`),
   );
@@ -72,12 +72,14 @@ const span = (events: (at: number) => object[], code: number) => (at: number) =>
     startTimeUnixNano: ns(at),
     endTimeUnixNano: ns(at + 5),
   },
-  ...{ attributes: usual(at), events: events(at), status: { code } },
+  ...{ attributes: defaultAttributes(at), events: events(at), status: { code } },
 });
 const exceptionEvent = (at: number): object[] => [
   { name: 'exception', timeUnixNano: ns(at), attributes: exceptionAt(at) },
 ];
-const messageEvent = (at: number): object[] => [{ name: 'message', timeUnixNano: ns(at), attributes: usual(at) }];
+const messageEvent = (at: number): object[] => [
+  { name: 'message', timeUnixNano: ns(at), attributes: defaultAttributes(at) },
+];
 
 const messagesOf = (signal: 'logs' | 'traces', request: object): BusRecord[] => {
   const { value, headers } = otlpMessage(signal, request);
@@ -106,10 +108,10 @@ const cost = (processor: Processor, messages: readonly BusRecord[], records: num
 const count = 40 * perMessage;
 const rows: Record<string, number> = {};
 for (const [name, make] of [
-  ['INFO logs', log(9, usual)],
-  ['WARN logs without an exception', log(13, usual)],
-  ['ERROR logs without a stack', log(17, usual)],
-  ['ERROR logs with a stack', log(17, (at) => [...usual(at), ...exceptionAt(at)])],
+  ['INFO logs', log(9, defaultAttributes)],
+  ['WARN logs without an exception', log(13, defaultAttributes)],
+  ['ERROR logs without a stack', log(17, defaultAttributes)],
+  ['ERROR logs with a stack', log(17, (at) => [...defaultAttributes(at), ...exceptionAt(at)])],
 ] as const) {
   const messages = messagesOf('logs', logsOf(make));
   rows[`${name}: stepping`] = cost(empty(logRecords), messages, count);

@@ -21,31 +21,33 @@ const all =
     : files.flatMap((file) => windows(readFileSync(file, 'utf8').trim().split('\n').map(Number)));
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const sMape = (truth: readonly number[], told: readonly number[]): number =>
+const sMape = (truth: readonly number[], predicted: readonly number[]): number =>
   sum(
-    truth.map((value, i) => (2 * Math.abs(value - (told[i] ?? 0))) / (Math.abs(value) + Math.abs(told[i] ?? 0) || 1)),
+    truth.map(
+      (value, i) => (2 * Math.abs(value - (predicted[i] ?? 0))) / (Math.abs(value) + Math.abs(predicted[i] ?? 0) || 1),
+    ),
   );
-const mase = (truth: readonly number[], told: readonly number[], scale: number): number =>
-  sum(truth.map((value, i) => Math.abs(value - (told[i] ?? 0)))) / scale;
+const mase = (truth: readonly number[], predicted: readonly number[], scale: number): number =>
+  sum(truth.map((value, i) => Math.abs(value - (predicted[i] ?? 0)))) / scale;
 
 const figures = { sMape: 0, mase: 0, naiveSMape: 0, naiveMase: 0, in80: 0, in95: 0, values: 0 };
 const before = process.cpuUsage();
 for (const series of all) {
   const [past, truth] = [series.slice(0, -horizon), series.slice(-horizon)];
-  const told = forecast(past, { horizon, periods: [24, 168], kind: 'count' });
-  if (told === undefined) continue;
+  const prediction = forecast(past, { horizon, periods: [24, 168], kind: 'count' });
+  if (prediction === undefined) continue;
   const naive = truth.map((_, lead) => past[past.length - season + (lead % season)] ?? 0);
   const scale =
     sum(past.slice(season).map((value, i) => Math.abs(value - (past[i] ?? 0)))) / (past.length - season) || 1;
-  figures.sMape += sMape(truth, told.values);
+  figures.sMape += sMape(truth, prediction.values);
   figures.naiveSMape += sMape(truth, naive);
-  figures.mase += mase(truth, told.values, scale);
+  figures.mase += mase(truth, prediction.values, scale);
   figures.naiveMase += mase(truth, naive, scale);
-  const [eighty, most] = [told.interval(0.8), told.interval(0.95)];
+  const [eighty, ninetyFive] = [prediction.interval(0.8), prediction.interval(0.95)];
   const holds = (interval: readonly [number, number] | undefined, value: number): boolean =>
     interval !== undefined && interval[0] <= value && value <= interval[1];
   figures.in80 += truth.filter((value, lead) => holds(eighty[lead], value)).length;
-  figures.in95 += truth.filter((value, lead) => holds(most[lead], value)).length;
+  figures.in95 += truth.filter((value, lead) => holds(ninetyFive[lead], value)).length;
   figures.values += truth.length;
 }
 const { user, system } = process.cpuUsage(before);

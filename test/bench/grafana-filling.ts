@@ -35,7 +35,7 @@ export interface Choice {
 }
 
 /** What a text is filled with beside the variables. */
-export interface Asked {
+export interface QueryTimes {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
@@ -87,7 +87,13 @@ const stepText = (ms: number): string => {
   return `${ms / length}${unit}`;
 };
 
-const builtIn = ({ fromMs, toMs, stepMs, plainMs = stepMs, scrapeMs = 15_000 }: Asked): ReadonlyMap<string, string> => {
+const builtIn = ({
+  fromMs,
+  toMs,
+  stepMs,
+  plainMs = stepMs,
+  scrapeMs = 15_000,
+}: QueryTimes): ReadonlyMap<string, string> => {
   const rateMs = Math.max(plainMs + scrapeMs, 4 * scrapeMs);
   const seconds = String(Math.round((toMs - fromMs) / 1000));
   return new Map([
@@ -110,9 +116,9 @@ export const grafanaText = (
   text: string,
   variables: readonly Fields[],
   choices: ReadonlyMap<string, Choice>,
-  asked: Asked,
+  times: QueryTimes,
 ): string => {
-  const own = builtIn(asked);
+  const own = builtIn(times);
   return text.replaceAll(use, (all, plain, square, squareFormat, braces, format, offset: number) => {
     const name: string = plain ?? square ?? braces;
     const variable = variables.find((each) => each['name'] === name);

@@ -15,7 +15,7 @@ const les = ['0.1', '1', '10', '+Inf'];
 /** Values of labels that expressions do not name: with signs of regular expressions, as hosts and devices have. */
 const values = ['n-1.example:9100', 'eth0@if(3)+'] as const;
 /** Series of one metric. */
-const mostOfMetric = 60;
+const maxPerMetric = 60;
 /** A number whose bits say that a series ended. */
 const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer)[0] as number;
 
@@ -55,14 +55,14 @@ class MadeUp {
   #add(labels: Labels): void {
     const metric = labels['__name__'] ?? '';
     const count = this.#ofMetric.get(metric) ?? 0;
-    if (this.series.has(keyOf(labels)) || count >= mostOfMetric) return;
+    if (this.series.has(keyOf(labels)) || count >= maxPerMetric) return;
     this.#ofMetric.set(metric, count + 1);
     this.series.set(keyOf(labels), labels);
   }
 
   #addFor({ matchers }: VectorSelector, groupings: readonly string[], variant: number): void {
-    const wanted = new Set([...groupings, ...matchers.map(({ name }) => name)]);
-    const pairs = [...wanted].map((name) => [name, valueFor(matchers, name, variant) ?? ''] as const);
+    const labelNames = new Set([...groupings, ...matchers.map(({ name }) => name)]);
+    const pairs = [...labelNames].map((name) => [name, valueFor(matchers, name, variant) ?? ''] as const);
     const labels: Labels = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
     const { __name__: metric, le: own } = labels;
     if (metric === undefined) return;
@@ -97,9 +97,9 @@ const choiceOf = (variable: Fields, variant: string): Choice => {
 };
 
 /** What a variable asks, as an expression that has its values. */
-const askedBy = (variable: Fields): string => {
-  const asked = isFields(variable['query']) ? variable['query']['query'] : variable['query'];
-  const text = typeof asked === 'string' ? asked.trim() : '';
+const queryTextOf = (variable: Fields): string => {
+  const query = isFields(variable['query']) ? variable['query']['query'] : variable['query'];
+  const text = typeof query === 'string' ? query.trim() : '';
   const [, match = 'up', label = ''] = /^label_values\((?:(.*),)?\s*(\w+)\s*\)$/s.exec(text) ?? [];
   if (label !== '') return `count by (${label}) (${match})`;
   return /^query_result\((.*)\)$/s.exec(text)?.[1] ?? text;
@@ -111,15 +111,15 @@ export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
   for (const dashboard of dashboards) {
     const variables = variablesIn(dashboard);
     const texts = [
-      ...variables.filter(({ type }) => type === 'query').map(askedBy),
+      ...variables.filter(({ type }) => type === 'query').map(queryTextOf),
       ...panelsIn(dashboard).flatMap(({ targets }) =>
         fieldsIn(targets).flatMap(({ expr }) => (typeof expr === 'string' ? [expr] : [])),
       ),
     ];
-    const asked = { fromMs: 0, toMs: 3_600_000, stepMs: 60_000, scrapeMs: undefined };
+    const times = { fromMs: 0, toMs: 3_600_000, stepMs: 60_000, scrapeMs: undefined };
     for (const variant of values) {
       const choices = new Map(variables.map((each) => [String(each['name']), choiceOf(each, variant)]));
-      for (const text of texts) made.addAll(grafanaText(text, variables, choices, asked));
+      for (const text of texts) made.addAll(grafanaText(text, variables, choices, times));
     }
   }
   return [...made.series.values()];
@@ -127,7 +127,7 @@ export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
 
 const hashOf = (text: string): number => {
   let hash = 7;
-  for (const letter of text) hash = (hash * 31 + letter.charCodeAt(0)) % 1_000_003;
+  for (const char of text) hash = (hash * 31 + char.charCodeAt(0)) % 1_000_003;
   return hash;
 };
 

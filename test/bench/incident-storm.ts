@@ -9,12 +9,12 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/incidents/escalate.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
-import { takeAlerts } from '../../processors/incidents/take-alerts.ts';
+import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Notification } from '../../schemas/notifications.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { escalationDeeds, escalations } from '../../schemas/resources/escalation.ts';
+import { escalationActions, escalations } from '../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
@@ -27,7 +27,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-storm-'));
 const clock = systemClock;
 const documents = await sqliteDocuments({ path: join(directory, 'documents.db'), clock });
 await documents.ensureCollections([
-  ...[incidents, escalations, escalationDeeds, pendingDeliveries, outgoingMails, memberships, users],
+  ...[incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users],
 ]);
 const own = documents.of(tenantId);
 const people = Array.from({ length: 20 }, (_, at) => `person-${at}`);
@@ -71,10 +71,10 @@ const ports = {
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };
 const opened = await measured(async () => {
-  for (let group = 0; group < groups; group++) await takeAlerts(documents, notificationOf(group));
+  for (let group = 0; group < groups; group++) await applyAlerts(documents, notificationOf(group));
 });
 const again = await measured(async () => {
-  for (let group = 0; group < groups; group++) await takeAlerts(documents, notificationOf(group));
+  for (let group = 0; group < groups; group++) await applyAlerts(documents, notificationOf(group));
 });
 const paged = await measured(() => escalateDue(ports, new AbortController().signal));
 const idle = await measured(() => escalateDue(ports, new AbortController().signal));

@@ -31,12 +31,12 @@ import { scratch } from './scratch.ts';
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const scale = Number(process.env['BENCH_SCALE'] ?? 1);
 const [form = 'embedded', ...words] = process.argv.slice(2);
-const kept = process.env['BENCH_KEEP'];
+const savedDirectory = process.env['BENCH_KEEP'];
 const of = (count: number): number => Math.max(1, Math.round(count * scale));
 const size: Size = {
   ...{ hosts: of(200), processesPerHost: 3, nodes: of(50), pods: of(1500), databases: of(10), flows: of(500) },
 };
-const directory = kept === undefined ? scratch() : join(kept, form);
+const directory = savedDirectory === undefined ? scratch() : join(savedDirectory, form);
 mkdirSync(directory, { recursive: true });
 const dataDirectory = join(directory, 'data');
 const filledFile = join(directory, 'filled.json');
@@ -118,10 +118,10 @@ const measured = async (path: string): Promise<readonly [ms: number, cpu: number
       return [0, 0, 0, String(error).slice(0, 200)];
     }
     const ms = performance.now() - before.ms;
-    const cpuTaken = cpuMs() - before.cpu;
+    const cpuUsedMs = cpuMs() - before.cpu;
     if (round > 0 || rounds === 1) {
       times.push(ms);
-      cpu.push(cpuTaken);
+      cpu.push(cpuUsedMs);
     }
     rows = (await rowsRead()) - before.rows;
   }
@@ -154,5 +154,5 @@ for (const { name, path } of await questionsOf(get, filled.toMs)) {
 console.log(`\n${table(found)}`);
 await oiq.stop();
 await server?.stop();
-if (kept === undefined) rmSync(directory, { recursive: true, force: true });
+if (savedDirectory === undefined) rmSync(directory, { recursive: true, force: true });
 process.exit(0);

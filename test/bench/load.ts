@@ -79,10 +79,10 @@ const overHttp = ({ url, headers, connections }: LoadJob): Send => {
 const overGrpc = ({ url, headers, connections }: LoadJob): Send => {
   const { origin, pathname } = new URL(url);
   const sessions: ClientHttp2Session[] = Array.from({ length: connections }, () => connect(origin));
-  let turn = 0;
+  let requestIndex = 0;
   return (body) =>
     new Promise((resolve) => {
-      const session = sessions[turn++ % sessions.length] as ClientHttp2Session;
+      const session = sessions[requestIndex++ % sessions.length] as ClientHttp2Session;
       const stream = session.request({
         ':method': 'POST',
         ':path': pathname,

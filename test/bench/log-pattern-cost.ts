@@ -91,14 +91,14 @@ const shapes: Readonly<Record<string, readonly string[]>> = {
 /** CPU-microseconds a line: the least of five rounds, as whatever else runs only adds. */
 const cost = (lines: readonly string[]): number => {
   const miner = new Miner();
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 6; round++) {
     const start = process.cpuUsage();
     for (const line of lines) miner.add('tenant/service', line);
     const { user, system } = process.cpuUsage(start);
-    if (round > 0) least = Math.min(least, (user + system) / lines.length);
+    if (round > 0) min = Math.min(min, (user + system) / lines.length);
   }
-  return least;
+  return min;
 };
 
 console.log(`Node ${process.version}; CPU-microseconds a line, which is CPU-seconds per million`);
@@ -123,7 +123,7 @@ const batch = messages.map((bodies, offset): BusRecord => {
   return { offset, timestampMs, key: '', ...otlpMessage('logs', request, { atMs: timestampMs }) };
 });
 /** The least of five rounds of what a round returns, in CPU-microseconds a line. */
-const least = (round: () => void): number => {
+const minCpuMs = (round: () => void): number => {
   let best = Number.POSITIVE_INFINITY;
   for (let at = 0; at < 6; at++) {
     const start = process.cpuUsage();
@@ -134,7 +134,7 @@ const least = (round: () => void): number => {
   return best;
 };
 let length = 0;
-const decoding = least(() => {
+const decoding = minCpuMs(() => {
   for (const message of batch)
     for (const record of itemsOf(logRecords, message, { topic: 'otlp.logs', partition: 0 }))
       length += record.body.length + record.service.length + record.timeMs;
@@ -153,7 +153,7 @@ const again = (): void => {
   emitted = running.batch(later).messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
 };
 for (let warm = 0; warm < 4; warm++) again();
-const task = least(again);
+const task = minCpuMs(again);
 if (length === 0) throw new Error('nothing was decoded');
 console.log(`${decoding.toFixed(2).padStart(8)}  decoding, and reading body, service and time`);
 console.log(

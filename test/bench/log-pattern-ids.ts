@@ -200,14 +200,14 @@ line(
 console.log('stored in a table beside, by the processor');
 await tables.columns.execute(createTable(idsTable));
 const scanner = await idsSink.scanner();
-const beside = await cpu(async () => {
+const checkingCost = await cpu(async () => {
   const messages = stored.map((value, offset) => ({ offset, value, headers: { tenant: 'acme' } }));
   for (let at = 0; at < messages.length; at += perInsert)
     await tables.land(messages.slice(at, at + perInsert), { scanner });
 });
 const merge = await cpu(() => tables.columns.execute('OPTIMIZE TABLE log_pattern_ids FINAL'));
 line('  bus', `${(stored.reduce((sum, { length }) => sum + length, 0) / records).toFixed(1)} bytes a record`);
-line('  checking, landing', perMillion(beside.seconds));
+line('  checking, landing', perMillion(checkingCost.seconds));
 line('  one merge', perMillion(merge.seconds));
 const [size] = await tables.read<{ bytes: string }>(
   "SELECT toString(sum(bytes_on_disk)) AS bytes FROM system.parts WHERE active AND table = 'log_pattern_ids'",

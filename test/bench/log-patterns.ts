@@ -53,15 +53,15 @@ const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string
 
 /** The least share of equal pairs over ten other orders of the same lines. */
 const orderStability = (bodies: readonly string[], ids: readonly string[]): number => {
-  let least = 1;
+  let min = 1;
   for (let seed = 1; seed <= 10; seed++) {
     const order = shuffled([...bodies.keys()], seed);
     const mined = mine(order.map((line) => bodies[line] as string)).ids;
     const again: string[] = [];
     for (const [at, line] of order.entries()) again[line] = mined[at] as string;
-    least = Math.min(least, samePairs(ids, again));
+    min = Math.min(min, samePairs(ids, again));
   }
-  return least;
+  return min;
 };
 
 const wrongOnes = (lines: readonly Line[], ids: readonly string[], templates: Map<string, string>): void => {

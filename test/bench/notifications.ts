@@ -79,9 +79,9 @@ globalThis.gc?.();
 const before = process.memoryUsage();
 let peak = before.rss;
 let emitted = 0;
-let told = 0;
+let notifiedAlerts = 0;
 let savedMiB = 0;
-const take = ({ messages }: Answer): void => {
+const handleAnswer = ({ messages }: Answer): void => {
   peak = Math.max(peak, process.memoryUsage().rss);
   // Without reading them: what that takes is the reader's.
   for (const { value, headers } of messages) {
@@ -90,7 +90,7 @@ const take = ({ messages }: Answer): void => {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       const found = bytes.indexOf('"firing":', at);
       if (found < 0) break;
-      told += Number.parseInt(bytes.toString('latin1', found + 9, found + 15), 10);
+      notifiedAlerts += Number.parseInt(bytes.toString('latin1', found + 9, found + 15), 10);
       at = found + 9;
     }
   }
@@ -99,12 +99,12 @@ const began = process.cpuUsage();
 for (let index = 0, offset = 0; index < alerts; index += perMessage, offset++) {
   const batch = Array.from({ length: Math.min(perMessage, alerts - index) }, (_, place) => transitionOf(index + place));
   const value = Buffer.from(JSON.stringify(batch));
-  take(task.batch([{ key: 'acme', offset, timestampMs: firstMs, value, headers: { tenant: 'acme' } }]));
+  handleAnswer(task.batch([{ key: 'acme', offset, timestampMs: firstMs, value, headers: { tenant: 'acme' } }]));
 }
 for (let second = 1; second <= 40; second++) {
   const answer = task.tick(firstMs + second * 1000);
   if (answer !== undefined) {
-    take(answer);
+    handleAnswer(answer);
     // It is saved with what it emitted before that is published.
     savedMiB = Math.max(savedMiB, mebibytes(task.snapshot().length));
     peak = Math.max(peak, process.memoryUsage().rss);
@@ -117,7 +117,7 @@ peak = Math.max(peak, process.memoryUsage().rss);
 globalThis.gc?.();
 console.log(
   JSON.stringify({
-    ...{ alerts, groupBy, notifications: emitted, told, cpuSeconds: (user + system) / 1e6 },
+    ...{ alerts, groupBy, notifications: emitted, told: notifiedAlerts, cpuSeconds: (user + system) / 1e6 },
     ...{ rssBeforeMiB: mebibytes(before.rss), peakRssMiB: mebibytes(peak), snapshotMiB: mebibytes(snapshot), savedMiB },
     heapOfStateMiB: mebibytes(process.memoryUsage().heapUsed - before.heapUsed),
   }),

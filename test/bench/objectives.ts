@@ -1,6 +1,6 @@
 /** Objectives of one organization as benchmarks measure them: the telemetry that they count, what was measured of it before, and their alert rules. */
 import { encodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -8,7 +8,7 @@ import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { slos } from '../../schemas/resources/slo.ts';
 import { alertRulesOf } from '../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../subjects/slos/document.ts';
-import { seriesOf } from '../../subjects/slos/looks.ts';
+import { seriesOf } from '../../subjects/slos/measurement-times.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 
 const minuteMs = 60_000;
@@ -80,16 +80,16 @@ export const fillObjectives = async (
     if (slo === undefined) throw new Error('an objective cannot be read');
     const index = Number(document.id.slice('slo-'.length));
     seriesOfKind[index % ofService]?.set(`service-${Math.floor(index / ofService)}`, seriesOf(slo));
-    const key = thingKey(tenantId, document.id);
+    const key = itemKey(tenantId, document.id);
     const slot = slotOf(phaseOf(key));
     const state = { series: seriesOf(slo), fromMs: measuredMs, upToMs: startMs, lateMs: startMs, allMs: startMs };
-    const things = saved.get(slot) ?? new Map();
-    saved.set(slot, things.set(key, { born: document.createdAt, dueMs: startMs, state: JSON.stringify(state) }));
+    const items = saved.get(slot) ?? new Map();
+    saved.set(slot, items.set(key, { born: document.createdAt, dueMs: startMs, state: JSON.stringify(state) }));
   }
   const states = openStates({ documents, clock: { now: () => startMs } });
-  for (const [slot, things] of saved) {
+  for (const [slot, items] of saved) {
     const empty = { stateVersion: 1, emitter: `bench-${slot}`, emitted: 0, outbox: [] };
-    await states.save(`schedules/slo-measurement/${slot}`, encodeSlot({ ...empty, things }), undefined);
+    await states.save(`schedules/slo-measurement/${slot}`, encodeSlot({ ...empty, items }), undefined);
   }
   const list = (values: Iterable<string>): string => `[${[...values].map((value) => `'${value}'`).join(', ')}]`;
   const goods = [

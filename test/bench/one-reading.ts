@@ -109,15 +109,20 @@ const rows: Record<string, string | number>[] = [];
 for (const kind of ['identity', 'gzip'] as const) {
   const into = join(scratch(), kind);
   await publish(into, kind);
-  const least = (idle: number, real: number): number =>
+  const minOf = (idle: number, real: number): number =>
     Math.min(...Array.from({ length: Number(mode) }, () => run(into, idle, real)));
-  const [alone, beside, withReal, besideReal] = [least(1, 0), least(idleOnes + 1, 0), least(0, 1), least(idleOnes, 1)];
+  const [alone, withIdle, withReal, realWithIdle] = [
+    minOf(1, 0),
+    minOf(idleOnes + 1, 0),
+    minOf(0, 1),
+    minOf(idleOnes, 1),
+  ];
   rows.push({
     encoding: kind,
     'one idle': alone,
     'product’s': withReal,
-    'one more, beside one': (beside - alone) / idleOnes,
-    'one more, beside the product’s': (besideReal - withReal) / idleOnes,
+    'one more, beside one': (withIdle - alone) / idleOnes,
+    'one more, beside the product’s': (realWithIdle - withReal) / idleOnes,
   });
 }
 console.log(table(rows));

@@ -52,7 +52,7 @@ export const costOf = async (page: Page, what: () => Promise<unknown>): Promise<
   const cpu = tasks.map(({ tdur = 0 }) => tdur / 1000);
   return {
     cpuMs: cpu.reduce((sum, ms) => sum + ms, 0),
-    longestMs: cpu.reduce((most, ms) => Math.max(most, ms), 0),
+    longestMs: cpu.reduce((max, ms) => Math.max(max, ms), 0),
     wallMs,
   };
 };

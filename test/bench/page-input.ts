@@ -69,8 +69,8 @@ export const input: Case = async (bench) => {
   });
   const { inputs, interactions } = await seenIn(page);
   const all = [...inputs, ...new Array<number>(Math.max(0, interactions - inputs.length)).fill(0)];
-  const told = `${interactions} inputs: p50 ${percentile(all, 50)}, p98 ${percentile(all, 98)}, at most ${Math.max(...all)} ms to the paint`;
-  return [await rowOf(page, 'typing, opening, going, dragging', cost, told)];
+  const summary = `${interactions} inputs: p50 ${percentile(all, 50)}, p98 ${percentile(all, 98)}, at most ${Math.max(...all)} ms to the paint`;
+  return [await rowOf(page, 'typing, opening, going, dragging', cost, summary)];
 };
 
 /** Runs in the page: clicks a link, waits until nothing changes any more, and tells how long that took beside the calls of the API. */
@@ -104,13 +104,16 @@ export const areas: Case = async (bench) => {
   const rows: Row[] = [];
   for (const time of ['first', 'again'])
     for (const name of names) {
-      let told = { all: 0, asked: 0, calls: 0 };
+      let timings = { all: 0, requestMs: 0, calls: 0 };
       const cost = await costOf(page, async () => {
-        told = (await page.evaluate(`(${goTo})(${JSON.stringify(name)})`)) as typeof told;
+        timings = (await page.evaluate(`(${goTo})(${JSON.stringify(name)})`)) as typeof timings;
       });
-      const { all, asked, calls } = told;
+      const { all, requestMs, calls } = timings;
       const row = await rowOf(page, `to ${name}, ${time}`, { ...cost, wallMs: all });
-      rows.push({ ...row, more: `${(all - asked).toFixed(0)} ms beside ${calls} calls of ${asked.toFixed(0)} ms` });
+      rows.push({
+        ...row,
+        more: `${(all - requestMs).toFixed(0)} ms beside ${calls} calls of ${requestMs.toFixed(0)} ms`,
+      });
     }
   return rows;
 };

@@ -27,7 +27,7 @@ const send = async (harness: Harness, lasting: number): Promise<number> => {
 };
 
 /** What the page tells: records that came, and those that were left out. */
-const toldBy = async (page: Page): Promise<{ came: number; missed: number; bar: string }> => {
+const readCounts = async (page: Page): Promise<{ came: number; missed: number; bar: string }> => {
   const bar = (await page.locator('.live-bar').textContent()) ?? '';
   const numberIn = (expression: RegExp): number => Number((expression.exec(bar)?.[1] ?? '0').replaceAll(',', ''));
   const missed = numberIn(/([\d,]+) were left out/) + numberIn(/([\d,]+) were not compared/);
@@ -36,15 +36,15 @@ const toldBy = async (page: Page): Promise<{ came: number; missed: number; bar: 
 
 /** Waits until nothing more comes, and says whether all that was sent is told. */
 const accountOf = async (page: Page, sent: number): Promise<string> => {
-  let told = await toldBy(page);
+  let counts = await readCounts(page);
   for (let quiet = 0; quiet < 3; ) {
     await delay(1_000);
-    const next = await toldBy(page);
-    quiet = next.came === told.came && next.missed === told.missed ? quiet + 1 : 0;
-    told = next;
+    const next = await readCounts(page);
+    quiet = next.came === counts.came && next.missed === counts.missed ? quiet + 1 : 0;
+    counts = next;
   }
-  const untold = sent - told.came - told.missed;
-  return `${sent} sent = ${told.came} came + ${told.missed} told as left out + ${untold} lost${untold === 0 ? '' : `: ${told.bar}`}`;
+  const lost = sent - counts.came - counts.missed;
+  return `${sent} sent = ${counts.came} came + ${counts.missed} told as left out + ${lost} lost${lost === 0 ? '' : `: ${counts.bar}`}`;
 };
 
 /** Runs in the page: keeps the milliseconds between frames. */
@@ -63,7 +63,7 @@ export const live: Case = async ({ harness, page }) => {
   await openTail(page, harness);
   const devtools = await page.context().newCDPSession(page);
   let heap = 0;
-  const look = setInterval(async () => {
+  const poll = setInterval(async () => {
     heap = Math.max(heap, (await devtools.send('Runtime.getHeapUsage')).usedSize);
   }, 2_000);
   await page.evaluate(watchFrames);
@@ -71,7 +71,7 @@ export const live: Case = async ({ harness, page }) => {
   const cost = await costOf(page, async () => {
     sent = await send(harness, seconds);
   });
-  clearInterval(look);
+  clearInterval(poll);
   const frames = (await page.evaluate('window.frames_')) as number[];
   const shown = [
     `${(cost.cpuMs / frames.length).toFixed(1)} CPU ms a frame, ${percentile(frames, 95).toFixed(0)} ms between frames (p95)`,
@@ -116,10 +116,10 @@ export const network: Case = async ({ harness, page }: Bench) => {
     await page.goto(`${harness.url}/logs`);
     await page.locator(logRows).first().waitFor({ timeout: 0 });
   });
-  const words = (await page.evaluate('window.words')) as { said: string; at: number }[];
+  const words = (await page.evaluate('window.words')) as { text: string; at: number }[];
   const opened = await rowOf(
     ...([page, '/logs over 50 kB/s and 400 ms, nothing cached', cost] as const),
-    words.map(({ said, at }) => `${at} ms: ${said}`).join('; '),
+    words.map(({ text, at }) => `${at} ms: ${text}`).join('; '),
   );
   await openTail(page, harness);
   let sent = 0;

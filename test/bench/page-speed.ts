@@ -59,7 +59,7 @@ const panels: Case = async (bench) => {
         points: [{ values: times.map((time, index) => [time, host * 1e6 + (index % 37) * 1e4] as const) }],
       },
     ]);
-  const made = await harness.ask('POST', '/api/dashboards', {
+  const made = await harness.request('POST', '/api/dashboards', {
     body: {
       name: 'thirty',
       panels: Array.from({ length: 30 }, (_, index) => ({
@@ -79,11 +79,11 @@ const panels: Case = async (bench) => {
   await page.setViewportSize({ width: 1440, height: 4_000 });
   const { from = 0, to = 0 } = { from: times[0], to: times.at(-1) };
   const address = `/dashboards/${made.body.id}?from=${from}&to=${to}`;
-  const asked = await harness.ask('POST', `/api/dashboards/${made.body.id}/query`, {
+  const response = await harness.request('POST', `/api/dashboards/${made.body.id}/query`, {
     body: { from: `${from}`, to: `${to}`, panels: ['p0'] },
   });
   // Without `mostPoints` there would be half as many.
-  const [series] = asked.body.items[0].results.A.series;
+  const [series] = response.body.items[0].results.A.series;
   if (series.points.length !== 300) throw new Error(`${series.points.length} points in place of 300`);
   const rows = [await newly(bench, address, lastChart, '30 panels, 100 series × 300 points each')];
   for (let round = 0; round < 3; round++) rows.push(await afterData(bench, address));
@@ -94,9 +94,9 @@ const lastChart = '.panel canvas >> nth=29';
 
 /** What panels cost once their answers come: those are held back until everything else of the page is there. */
 const afterData = async ({ harness, page }: Bench, address: string): Promise<Row> => {
-  const asks = (url: URL): boolean => /\/api\/dashboards\/[^/]+\/query$/.test(url.pathname);
+  const isQueryRequest = (url: URL): boolean => /\/api\/dashboards\/[^/]+\/query$/.test(url.pathname);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  await page.route(asks, async (route) => {
+  await page.route(isQueryRequest, async (route) => {
     await released;
     await route.continue();
   });
@@ -215,8 +215,8 @@ const refreshing: Case = async (bench) => {
     }
   });
   const more = ((await heapOf(devtools)) - before) / 1e6;
-  const told = `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more`;
-  return [await rowOf(page, `${refreshes} refreshes of logs`, cost, told)];
+  const summary = `${(cost.cpuMs / refreshes).toFixed(1)} each; heap ${more.toFixed(1)} MB more`;
+  return [await rowOf(page, `${refreshes} refreshes of logs`, cost, summary)];
 };
 
 /** With the processor slowed four times. */

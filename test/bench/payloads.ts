@@ -72,7 +72,7 @@ export class Bytes {
     return this.bytes(field, inner.#buffer.subarray(0, inner.length));
   }
 
-  take(): Buffer {
+  flush(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.length));
   }
 }
@@ -144,12 +144,12 @@ export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer =>
           const method = pick(methods);
           const route = pick(routes).replace('{id}', String(Math.floor(next() * 100_000)));
           const status = pick(statuses);
-          const took = Math.exp(3 + next() * 2 - 1);
+          const durationMs = Math.exp(3 + next() * 2 - 1);
           const user = `u${String(Math.floor(next() * 50_000)).padStart(6, '0')}`;
           const client = `10.${Math.floor(next() * 64)}.${Math.floor(next() * 256)}.${Math.floor(next() * 256)}`;
           const id = hex(32);
           const time = BigInt(nowMs) * 1_000_000n - BigInt(Math.floor(next() * 60_000_000)) * 1_000n;
-          const body = `completed ${method} ${route} with status ${status} in ${took.toFixed(2)} ms for user ${user} from ${client}; upstream=${pick(upstreams)} cache=hit bytes=${Math.floor(next() * 60_000)} retries=0 request=${id} region=eu-west-1 build=2026.11.3`;
+          const body = `completed ${method} ${route} with status ${status} in ${durationMs.toFixed(2)} ms for user ${user} from ${client}; upstream=${pick(upstreams)} cache=hit bytes=${Math.floor(next() * 60_000)} retries=0 request=${id} region=eu-west-1 build=2026.11.3`;
           scope.message(2, (record) => {
             record
               .fixed64(1, time)
@@ -159,7 +159,7 @@ export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer =>
             attribute(record, 6, 'http.request.method', method);
             attribute(record, 6, 'url.path', route);
             attribute(record, 6, 'http.response.status_code', status);
-            attribute(record, 6, 'http.server.duration_ms', Math.round(took * 1_000) / 1_000 + 0.0001);
+            attribute(record, 6, 'http.server.duration_ms', Math.round(durationMs * 1_000) / 1_000 + 0.0001);
             attribute(record, 6, 'user.id', user);
             attribute(record, 6, 'client.address', client);
             attribute(record, 6, 'thread.name', `worker-${Math.floor(next() * 32)}`);
@@ -173,7 +173,7 @@ export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer =>
       });
     });
   }
-  return request.take();
+  return request.flush();
 };
 
 /** One series of eight labels; `group` and `index` make it. */
@@ -210,16 +210,16 @@ export const remoteWritePayload = ({ seed, records, nowMs }: PayloadOptions): Bu
     const one = new Bytes();
     const packed = new Bytes();
     for (const number of references) packed.varint(number);
-    one.bytes(1, packed.take());
+    one.bytes(1, packed.flush());
     one.message(2, (sample) =>
       sample.double(1, 10_000 + step * (index + 1)).number(2, nowMs - (1_000 - step) * 15_000),
     );
-    return one.message(5, (metadata) => metadata.number(1, 1)).take();
+    return one.message(5, (metadata) => metadata.number(1, 1)).flush();
   });
   const request = new Bytes();
   for (const symbol of symbols.keys()) request.text(4, symbol);
   for (const one of series) request.bytes(5, one);
-  return compressSync(request.take());
+  return compressSync(request.flush());
 };
 
 /** `count` bodies that differ, compressed with gzip's default level if asked. */

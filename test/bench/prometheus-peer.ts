@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { contentTypes, snappy } from '../end-to-end/conformance.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
-import type { Asked } from './grafana-filling.ts';
+import type { QueryTimes } from './grafana-filling.ts';
 import { keyOf, type Labels } from './grafana-samples.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers over HTTP, as their contracts say
@@ -25,7 +25,7 @@ export const foundIn = (all: readonly { readonly labels: Labels; readonly points
 const answerOf = async (
   url: string,
   expression: string,
-  { fromMs, toMs, stepMs }: Asked,
+  { fromMs, toMs, stepMs }: QueryTimes,
   isInstant: boolean,
 ): Promise<Found> => {
   // Grafana begins where a step does, before the range if need be; here the first one is within it.
@@ -64,7 +64,7 @@ export const isSame = (one: Found, other: Found): boolean => {
   });
 };
 
-export const told = (found: Found): string =>
+export const describeFound = (found: Found): string =>
   found === 'error'
     ? 'an error'
     : `${found.size} ${JSON.stringify([...found].slice(0, 2).map(([key, points]) => [key, points.length, points.slice(-2)]))}`;
@@ -77,8 +77,8 @@ export interface Peer {
   write(body: Uint8Array): Promise<void>;
   /** A request of OTLP as JSON; names stay as they are. */
   writeOtlp(body: string): Promise<void>;
-  ask(expression: string, asked: Asked, isInstant: boolean): Promise<Found>;
-  labelValues(label: string, match: string | undefined, asked: Asked): Promise<readonly string[]>;
+  query(expression: string, times: QueryTimes, isInstant: boolean): Promise<Found>;
+  labelValues(label: string, match: string | undefined, times: QueryTimes): Promise<readonly string[]>;
   stop(): void;
 }
 
@@ -121,7 +121,7 @@ export const startPeer = async (program: string): Promise<Peer> => {
       const answer = await fetch(`${url}/otlp/v1/metrics`, { method: 'POST', headers: json, body });
       if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
     },
-    ask: (expression, asked, isInstant) => answerOf(url, expression, asked, isInstant),
+    query: (expression, times, isInstant) => answerOf(url, expression, times, isInstant),
     async labelValues(label, match, { fromMs, toMs }) {
       const range = { start: String(fromMs / 1000), end: String(toMs / 1000) };
       const parameters = new URLSearchParams({ ...range, ...(match !== undefined && { 'match[]': match }) });

@@ -19,7 +19,7 @@ const [program = ''] = process.argv.slice(2);
 const seriesCount = Number(process.env['BENCH_SERIES'] ?? 10_000);
 const users = Number(process.env['BENCH_USERS'] ?? 5);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
-const asked = Number(process.env['BENCH_ASKED'] ?? 100);
+const requestCount = Number(process.env['BENCH_ASKED'] ?? 100);
 const panels = 20;
 const zones = 4;
 const intervalMs = 15_000;
@@ -69,7 +69,7 @@ const sides: readonly Side[] = [
   { name: 'Prometheus', pid: peer.pid, url: peer.url, headers: {} },
 ];
 
-const ask = async ({ url, headers }: Side, path: string, parameters: Readonly<Record<string, string>>) => {
+const sendQuery = async ({ url, headers }: Side, path: string, parameters: Readonly<Record<string, string>>) => {
   const begun = performance.now();
   const answer = await fetch(`${url}/${path}?${new URLSearchParams(parameters)}`, { headers });
   const text = await answer.text();
@@ -120,7 +120,8 @@ const small =
   (question: Question) =>
   async (side: Side): Promise<number[]> => {
     const times: number[] = [];
-    for (let index = 0; index < asked; index++) times.push((await ask(side, question.path, question.parameters)).ms);
+    for (let index = 0; index < requestCount; index++)
+      times.push((await sendQuery(side, question.path, question.parameters)).ms);
     return times;
   };
 
@@ -131,13 +132,13 @@ const dashboards =
     const questions = Array.from({ length: users }, (_, user) =>
       Array.from({ length: panels }, (_panel, index) => panel(index, (round * users + user) * intervalMs)),
     ).flat();
-    return Promise.all(questions.map(async ({ path, parameters }) => (await ask(side, path, parameters)).ms));
+    return Promise.all(questions.map(async ({ path, parameters }) => (await sendQuery(side, path, parameters)).ms));
   };
 
 const [first, second] = await Promise.all(
   sides.map(async (side) => {
     const { path, parameters } = panel(3, 0);
-    return pointsOf((await ask(side, path, parameters)).text);
+    return pointsOf((await sendQuery(side, path, parameters)).text);
   }),
 );
 console.log(`the answers are ${String(first) === String(second) ? 'the same' : 'not the same'}`);

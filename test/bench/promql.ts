@@ -21,10 +21,10 @@ const [program = '', seriesText = '10000', ...only] = process.argv.slice(2);
 const seriesCount = Number(seriesText);
 const intervalMs = 15_000;
 const samplesEach = (6 * 3_600_000) / intervalMs;
-const { BENCH_DIRECTORY: keptDirectory, BENCH_ROUNDS: roundsText = '5' } = process.env;
+const { BENCH_DIRECTORY: savedDirectory, BENCH_ROUNDS: roundsText = '5' } = process.env;
 const rounds = Number(roundsText);
-if (keptDirectory !== undefined) mkdirSync(keptDirectory, { recursive: true });
-const directory = keptDirectory ?? mkdtempSync(join(tmpdir(), 'oiq-bench-promql-'));
+if (savedDirectory !== undefined) mkdirSync(savedDirectory, { recursive: true });
+const directory = savedDirectory ?? mkdtempSync(join(tmpdir(), 'oiq-bench-promql-'));
 const filledFile = join(directory, `filled-${seriesText}`);
 const isFilled = existsSync(filledFile);
 const endMs = isFilled ? Number(readFileSync(filledFile, 'utf8')) : Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
@@ -152,7 +152,7 @@ const scope: Scope = {
 
 interface Case {
   readonly name: string;
-  ask(): Promise<unknown>;
+  query(): Promise<unknown>;
   peer(): Promise<unknown>;
 }
 
@@ -163,9 +163,9 @@ const data = async (path: string): Promise<unknown> => {
 
 const range = (name: string, expression: string, fromMs: number, stepMs: number): Case => ({
   name,
-  async ask() {
+  async query() {
     const window = { startMs: fromMs, endMs, stepMs, lookbackMs: 300_000 };
-    const { value } = await threads.evaluate({ expression, window, scope, keptFromMs: 0 });
+    const { value } = await threads.evaluate({ expression, window, scope, retainedFromMs: 0 });
     return JSON.parse(JSON.stringify(answerJson(value, Number.POSITIVE_INFINITY).data));
   },
   peer: () =>
@@ -186,7 +186,7 @@ const cases: readonly Case[] = [
   range('one series over 7 days', 'week_total', endMs - 7 * 86_400_000 + 300_000, 600_000),
   {
     name: `label values at ${manySeries} series`,
-    ask: () => labelValues({ scope, window: { fromMs: startMs, toMs: endMs }, sets: [] }, 'pod'),
+    query: () => labelValues({ scope, window: { fromMs: startMs, toMs: endMs }, sets: [] }, 'pod'),
     peer: () => data(`label/pod/values?start=${startMs / 1000}&end=${endMs / 1000}`),
   },
 ];
@@ -196,7 +196,7 @@ const ownCpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-const least = (values: readonly number[]): number => Math.min(...values);
+const minOf = (values: readonly number[]): number => Math.min(...values);
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const timed = async (work: () => Promise<unknown>, cpuMs: () => number) => {
@@ -224,20 +224,20 @@ try {
   process.stdout.write(
     '| question | OIQ ms | CPU | fetch ms | Prometheus ms | CPU | CPU ratio | same |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n',
   );
-  for (const { name, ask, peer: askPeer } of cases) {
+  for (const { name, query, peer: queryPeer } of cases) {
     if (only.length > 0 && !only.some((word) => name.includes(word))) continue;
     // The first round starts threads and compiles: it says whether the answers are the same.
-    const same = JSON.stringify(await ask()) === JSON.stringify(await askPeer());
+    const same = JSON.stringify(await query()) === JSON.stringify(await queryPeer());
     const ours: Awaited<ReturnType<typeof timed>>[] = [];
     const theirs: Awaited<ReturnType<typeof timed>>[] = [];
     fetchedMs = 0;
     for (let round = 0; round < rounds; round++) {
-      ours.push(await timed(ask, ownCpuMs));
-      theirs.push(await timed(askPeer, peerCpuMs));
+      ours.push(await timed(query, ownCpuMs));
+      theirs.push(await timed(queryPeer, peerCpuMs));
     }
     const [cpu, peerCpu] = [median(ours.map((one) => one.cpu)), median(theirs.map((one) => one.cpu))];
     process.stdout.write(
-      `| ${[name, least(ours.map(({ ms }) => ms)).toFixed(0), cpu.toFixed(0), (fetchedMs / rounds).toFixed(0), least(theirs.map(({ ms }) => ms)).toFixed(0), peerCpu.toFixed(1), (cpu / peerCpu).toFixed(1), same].join(' | ')} |\n`,
+      `| ${[name, minOf(ours.map(({ ms }) => ms)).toFixed(0), cpu.toFixed(0), (fetchedMs / rounds).toFixed(0), minOf(theirs.map(({ ms }) => ms)).toFixed(0), peerCpu.toFixed(1), (cpu / peerCpu).toFixed(1), same].join(' | ')} |\n`,
     );
   }
   process.stdout.write(
@@ -247,5 +247,5 @@ try {
   peer.kill('SIGKILL');
   await threads.close();
   await columns.close();
-  if (keptDirectory === undefined) rmSync(directory, { recursive: true, force: true });
+  if (savedDirectory === undefined) rmSync(directory, { recursive: true, force: true });
 }

@@ -135,7 +135,7 @@ export const logsBody = (slice: Slice): Buffer => {
         }
       });
     });
-  return request.take();
+  return request.flush();
 };
 
 const spanAttributes = (span: Bytes, draw: Draw): void => {
@@ -174,5 +174,5 @@ export const spansBody = (slice: Slice): Buffer => {
         }
       });
     });
-  return request.take();
+  return request.flush();
 };

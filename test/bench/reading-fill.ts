@@ -1,6 +1,6 @@
 /** Lands a day of made-up telemetry as the sinks do, without a bus before them. */
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { sinks } from '../../sinks/index.ts';

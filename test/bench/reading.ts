@@ -35,23 +35,23 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 15);
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const readers = 16;
 const dayMs = 24 * 3_600_000;
-const kept = process.env['BENCH_KEEP'];
+const savedDirectory = process.env['BENCH_KEEP'];
 
 /** What is in `file` of the kept folder, else what `make` gives, which is put there. */
-const keptIn = async <Value>(file: string, make: () => Value | Promise<Value>): Promise<Value> => {
-  if (kept === undefined) return make();
-  const path = join(kept, file);
+const loadOrMake = async <Value>(file: string, make: () => Value | Promise<Value>): Promise<Value> => {
+  if (savedDirectory === undefined) return make();
+  const path = join(savedDirectory, file);
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Value;
   const value = await make();
   writeFileSync(path, JSON.stringify(value));
   return value;
 };
-if (kept !== undefined) mkdirSync(kept, { recursive: true });
-const toMs = await keptIn(`day-${rows}.json`, () => Math.floor(Date.now() / 60_000) * 60_000);
+if (savedDirectory !== undefined) mkdirSync(savedDirectory, { recursive: true });
+const toMs = await loadOrMake(`day-${rows}.json`, () => Math.floor(Date.now() / 60_000) * 60_000);
 const day = (records: number): Day => ({ records, fromMs: toMs - dayMs, toMs });
 
 /** One that can be asked. */
-interface Asked {
+interface Target {
   readonly name: string;
   readonly pids: readonly number[];
   readonly headers: Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ const filled = async (
   };
 };
 
-const asOiq = async (name: string, oiq: OiqProcess, more: readonly number[]): Promise<Asked> => {
+const asOiq = async (name: string, oiq: OiqProcess, more: readonly number[]): Promise<Target> => {
   const { token } = await signedIn(oiq.http);
   return {
     name,
@@ -99,11 +99,11 @@ const asOiq = async (name: string, oiq: OiqProcess, more: readonly number[]): Pr
   };
 };
 
-const ask = async (asked: Asked, question: Question): Promise<{ ms: number; found: number } | string> => {
-  const url = asked.url(question);
+const runQuestion = async (target: Target, question: Question): Promise<{ ms: number; found: number } | string> => {
+  const url = target.url(question);
   if (url === undefined) return 'not asked';
   const begun = performance.now();
-  const response = await fetch(url, { headers: asked.headers });
+  const response = await fetch(url, { headers: target.headers });
   const text = await response.text();
   const ms = performance.now() - begun;
   if (response.status !== 200) return `${response.status}`;
@@ -120,15 +120,15 @@ interface Seen {
   note: string;
 }
 
-const cpuOf = ({ pids }: Asked): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+const cpuOf = ({ pids }: Target): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 
-const askOnce = async (asked: Asked, question: Question, seen: Seen, counts: boolean): Promise<void> => {
-  const before = cpuOf(asked);
-  const result = await ask(asked, question);
+const runOnce = async (target: Target, question: Question, seen: Seen, counts: boolean): Promise<void> => {
+  const before = cpuOf(target);
+  const result = await runQuestion(target, question);
   if (typeof result === 'string') seen.note = result;
   else if (counts) {
     seen.ms.push(result.ms);
-    seen.cpu += cpuOf(asked) - before;
+    seen.cpu += cpuOf(target) - before;
   }
 };
 
@@ -147,16 +147,16 @@ const ratios = (own: Seen | undefined, peer: Seen | undefined): Row => {
   };
 };
 
-const compared = async (question: Question, all: readonly Asked[]): Promise<Row> => {
+const compared = async (question: Question, all: readonly Target[]): Promise<Row> => {
   const seen = new Map<string, Seen>(all.map(({ name }) => [name, { ms: [], cpu: 0, note: '' }]));
   // The first round warms caches up.
   for (let round = 0; round <= rounds; round++)
-    for (const asked of all) {
-      const its = seen.get(asked.name);
-      if (its?.note === '') await askOnce(asked, question, its, round > 0);
+    for (const target of all) {
+      const its = seen.get(target.name);
+      if (its?.note === '') await runOnce(target, question, its, round > 0);
     }
   const row: Row = {
-    ...{ question: question.name, 'at most ms': question.atMostMs },
+    ...{ question: question.name, 'at most ms': question.maxMs },
     ...Object.assign({}, ...[...seen].map(([name, its]) => figures(name, its))),
     ...ratios(seen.get('oiq'), seen.get('VictoriaLogs')),
   };
@@ -164,19 +164,19 @@ const compared = async (question: Question, all: readonly Asked[]): Promise<Row>
   return row;
 };
 
-const many = async (question: Question, all: readonly Asked[]): Promise<Row> => {
+const many = async (question: Question, all: readonly Target[]): Promise<Row> => {
   const row: Record<string, string | number> = { [`${readers} readers`]: question.name };
-  for (const asked of all) {
-    const url = asked.url(question);
+  for (const target of all) {
+    const url = target.url(question);
     if (url === undefined) continue;
-    const before = cpuOf(asked);
+    const before = cpuOf(target);
     const load = await runLoad({
-      ...{ url, headers: asked.headers, files: [], recordsPerRequest: 1, connections: readers, seconds },
+      ...{ url, headers: target.headers, files: [], recordsPerRequest: 1, connections: readers, seconds },
     });
-    const cpu = cpuOf(asked) - before;
-    row[`${asked.name} queries/s`] = load.acknowledged / load.seconds;
-    row[`${asked.name} p50 ms`] = load.p50;
-    row[`${asked.name} CPU-ms a query`] = (cpu * 1_000) / load.acknowledged;
+    const cpu = cpuOf(target) - before;
+    row[`${target.name} queries/s`] = load.acknowledged / load.seconds;
+    row[`${target.name} p50 ms`] = load.p50;
+    row[`${target.name} CPU-ms a query`] = (cpu * 1_000) / load.acknowledged;
   }
   return row;
 };
@@ -211,11 +211,11 @@ const storedBytes = async (url: string): Promise<number> => {
 };
 
 const run = async (form: 'embedded' | 'served'): Promise<void> => {
-  const directory = kept === undefined ? scratch() : join(kept, form);
+  const directory = savedDirectory === undefined ? scratch() : join(savedDirectory, form);
   mkdirSync(directory, { recursive: true });
   const dataDirectory = join(directory, 'data');
   // Both forms are measured beside the same records of the peer's.
-  const peerDirectory = join(kept ?? directory, 'victoria');
+  const peerDirectory = join(savedDirectory ?? directory, 'victoria');
   const isPeerFilled = existsSync(peerDirectory);
   const victoria = victoriaLogsPath === undefined ? undefined : await victoriaLogs(peerDirectory);
   const [port = 0] = await freePorts(1);
@@ -230,7 +230,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
     const one = sendTo(`${victoria?.url}/insert/opentelemetry/v1/logs`, body).finally(() => sent.delete(one));
     sent.add(one);
   };
-  const about = await keptIn(`${form}-${rows}.json`, () =>
+  const about = await loadOrMake(`${form}-${rows}.json`, () =>
     filled(
       dataDirectory,
       environment,
@@ -247,7 +247,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
   console.log(`\n## ${form}\n\n${table([{ ...about, ...stored }])}`);
   const oiq = await startOiq({ dataDirectory, environment });
   await delay(5_000);
-  const all: Asked[] = [await asOiq('oiq', oiq, server === undefined ? [] : [server.pid])];
+  const all: Target[] = [await asOiq('oiq', oiq, server === undefined ? [] : [server.pid])];
   if (victoria !== undefined)
     all.push({
       ...{ name: 'VictoriaLogs', pids: [victoria.peer.pid], headers: {} },
@@ -263,7 +263,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
   await oiq.stop();
   await server?.stop();
   await victoria?.peer.stop();
-  if (kept === undefined) rmSync(directory, { recursive: true, force: true });
+  if (savedDirectory === undefined) rmSync(directory, { recursive: true, force: true });
 };
 
 console.log(

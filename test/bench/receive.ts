@@ -20,7 +20,7 @@ import { migrateTopics } from './topics.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 8);
 /** Part of a shape's name, and connections, to measure less. */
-const wanted = process.env['BENCH_SHAPE'] ?? '';
+const shapeFilter = process.env['BENCH_SHAPE'] ?? '';
 const connectionCounts = (process.env['BENCH_CONNECTIONS'] ?? '8,64').split(',').map(Number);
 /** Requests before those that count: compilers have done most of their work by then. */
 const warmUpRequests = { small: 15_000, large: 1_000 };
@@ -45,7 +45,7 @@ const shapes: readonly Shape[] = [
 const payloadFiles = (directory: string): Map<Shape, string[]> =>
   new Map(
     shapes
-      .filter(({ name }) => name.includes(wanted))
+      .filter(({ name }) => name.includes(shapeFilter))
       .map((shape) => {
         const folder = join(directory, `${shape.records}${shape.gzip ? '-gzip' : ''}${shape.grpc ? '-grpc' : ''}`);
         mkdirSync(folder, { recursive: true });

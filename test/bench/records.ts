@@ -6,9 +6,9 @@
  */
 
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { checkRequest } from '../../schemas/records/sound.ts';
 import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
+import { checkRequest } from '../../schemas/records/validate.ts';
 import { sinks } from '../../sinks/index.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 import { logMessages } from './payloads.ts';
@@ -21,8 +21,8 @@ const from = { topic: 'otlp.logs', partition: 0 };
 
 /** Something that the compiler cannot leave out. */
 let sum = 0;
-const each = (look: (record: LogRecord) => number) => (): void => {
-  for (const message of messages) for (const record of itemsOf(logRecords, message, from)) sum += look(record);
+const each = (read: (record: LogRecord) => number) => (): void => {
+  for (const message of messages) for (const record of itemsOf(logRecords, message, from)) sum += read(record);
 };
 const scanner = await sinks.find(({ name }) => name === 'logs')?.scanner();
 const scan = (): void => {
@@ -60,12 +60,12 @@ const microseconds = (step: () => void): number => {
   const { user, system } = process.cpuUsage(start);
   return (user + system) / records;
 };
-const figures: Record<string, { least: number; median: number }> = {};
+const figures: Record<string, { min: number; median: number }> = {};
 for (const [name, step] of Object.entries(steps)) {
   for (let round = 0; round < 5; round++) step();
   const measured = Array.from({ length: rounds }, () => microseconds(step)).sort((one, other) => one - other);
-  const [least = 0, median = 0] = [measured[0], measured[rounds >> 1]];
-  figures[name] = { least: Number(least.toFixed(3)), median: Number(median.toFixed(3)) };
+  const [min = 0, median = 0] = [measured[0], measured[rounds >> 1]];
+  figures[name] = { min: Number(min.toFixed(3)), median: Number(median.toFixed(3)) };
 }
 const bytes = messages.reduce((total, { value }) => total + value.length, 0) / records;
 console.log(JSON.stringify({ records, bytesPerRecord: Math.round(bytes), sum }));

@@ -13,9 +13,9 @@ import { processors } from '../../processors/registry.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { topics } from '../../schemas/topics.ts';
+import { sigmaRulesIn } from './active-rules.ts';
 import { logMessages } from './payloads.ts';
 import { table } from './report.ts';
-import { sigmaRulesIn } from './standing-rules.ts';
 
 const perMessage = 500;
 const rounds = 15;

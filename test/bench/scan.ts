@@ -30,14 +30,14 @@ const packed = { gzip: gzipSync(logs), zstd: zstdCompressSync(logs), snappy: com
 /** CPU-microseconds a record: the least of five rounds, as whatever else runs only adds. */
 const cost = (records: number, work: () => void): number => {
   const repetitions = 100;
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 6; round++) {
     const start = process.cpuUsage();
     for (let index = 0; index < repetitions; index++) work();
     const { user, system } = process.cpuUsage(start);
-    if (round > 0) least = Math.min(least, (user + system) / repetitions / records);
+    if (round > 0) min = Math.min(min, (user + system) / repetitions / records);
   }
-  return least;
+  return min;
 };
 
 const rows: readonly (readonly [string, number, number, () => void])[] = [

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
@@ -20,20 +20,20 @@ const count = Number(process.argv[2] ?? 100_000);
 const directory = await mkdtemp(join(tmpdir(), 'oiq-bench-schedules-'));
 const bus = await segmentsBus({ directory: join(directory, 'bus') });
 const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
-const things = defineCollection<{ readonly name: string }>({ name: 'things' });
+const items = defineCollection<{ readonly name: string }>({ name: 'things' });
 const effects = defineDerivedTopic({
   name: 'effects',
   summary: 'of a benchmark',
   item: z.strictObject({ tenantId: z.string(), due: z.int() }),
 });
-await documents.ensureCollections([things, processorStates, processorStateChunks]);
+await documents.ensureCollections([items, processorStates, processorStateChunks]);
 await bus.ensureTopics([scheduleTopic('things'), effects]);
 for (let from = 0; from < count; from += 20_000)
   await documents.transaction(async (transaction) => {
     for (let index = from; index < Math.min(count, from + 20_000); index++)
       await transaction
         .of(`tenant-${index % 500}`)
-        .collection(things)
+        .collection(items)
         .insert({ name: `thing ${index}` });
   });
 
@@ -44,7 +44,7 @@ let runs = 0;
 const schedule = defineSchedule({
   name: 'things',
   summary: 'of a benchmark',
-  things,
+  collection: items,
   everyMs: () => 60_000,
   missed: { makeUp: 1000 },
   state: {
@@ -53,8 +53,8 @@ const schedule = defineSchedule({
     empty: () => ({ values: [] as number[] }),
   },
   emits: { effects },
-  async run(_thing, { tenantId, dueMs, state, emit }) {
-    await nextTurn();
+  async run(_item, { tenantId, dueMs, state, emit }) {
+    await yieldToEventLoop();
     // One in a hundred has something to say.
     if (++runs % 100 === 0) emit.effects({ tenantId, due: dueMs });
     return { values: [...state.values, dueMs].slice(-10) };
@@ -76,7 +76,7 @@ const running = runSchedule(schedule, {
   clock: { now: () => clock.nowMs },
   log: silent,
   metrics: noMetrics,
-  lookMs: 20,
+  pollMs: 20,
 });
 await sleep(3000);
 for (let minute = 0; minute < 3; minute++) {

@@ -100,12 +100,12 @@ const merged = async (...sides: readonly Side[]): Promise<void> => {
   }
 };
 
-const compared = (what: string, one: number, two: number, atMost: number): Row => ({
+const compared = (what: string, one: number, two: number, limit: number): Row => ({
   what,
   'one server': one,
   'two shards': two,
   share: two / one,
-  'at most': atMost,
+  'at most': limit,
 });
 
 const landing = async (one: Side, two: Side): Promise<Row> => {
@@ -117,13 +117,13 @@ const landing = async (one: Side, two: Side): Promise<Row> => {
   return compared('landing, CPU-s per million', (one.cpu / rows) * 1e6, (two.cpu / rows) * 1e6, 1.1);
 };
 
-const asking = async (one: Side, two: Side): Promise<Row[]> => {
+const measureQueries = async (one: Side, two: Side): Promise<Row[]> => {
   const processes = new Map<Side, { oiq: OiqProcess; token: string }>();
   for (const side of [one, two]) {
     const oiq = await startOiq({ dataDirectory: side.dataDirectory, environment: side.environment });
     processes.set(side, { oiq, token: (await signedIn(oiq.http)).token });
   }
-  const ask = async (side: Side, path: string): Promise<{ cpu: number; text: string }> => {
+  const query = async (side: Side, path: string): Promise<{ cpu: number; text: string }> => {
     const { oiq, token } = processes.get(side) ?? {};
     if (oiq === undefined) throw new Error('not started');
     const cpu = (): number => serversCpu(side.servers) + cpuSeconds(oiq.pid);
@@ -141,7 +141,7 @@ const asking = async (one: Side, two: Side): Promise<Row[]> => {
     const spent = new Map([one, two].map((side) => [side, 0]));
     for (let round = 0; round <= rounds; round++)
       for (const side of [one, two]) {
-        const { cpu } = await ask(side, path);
+        const { cpu } = await query(side, path);
         // The first round warms caches up.
         if (round > 0) spent.set(side, (spent.get(side) ?? 0) + cpu);
       }
@@ -158,21 +158,21 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   const before = await count(one.columns);
   const cpu = ownCpu() + serversCpu(shards);
   const grown = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster });
-  let asked = one.columns;
+  let target = one.columns;
   let ends = false;
   let [reads, fewer] = [0, 0];
   const reading = (async () => {
-    for (let least = before; !ends; reads++) {
-      const found = await count(asked);
-      if (found < least) fewer++;
-      least = Math.max(least, found);
+    for (let lowest = before; !ends; reads++) {
+      const found = await count(target);
+      if (found < lowest) fewer++;
+      lowest = Math.max(lowest, found);
       await delay(50);
     }
   })();
   const day = { records: Math.min(rows, 200_000), fromMs: toMs - 3_600_000, toMs };
   const still = fill(one.columns, 'logs', { tenantId: one.tenantId, day, name: 'while it grows' });
   await migrate(grown, silent);
-  asked = grown;
+  target = grown;
   await still;
   await fill(grown, 'logs', { tenantId: one.tenantId, day, placeOf: (insert) => insert, name: 'when it has grown' });
   ends = true;
@@ -199,7 +199,7 @@ const [alone, pair] = [await startShards(2, join(directory, 'alone')), await sta
 const one = await sideOf('one server', alone, false);
 const two = await sideOf('two shards', pair, true);
 console.log(`\n${table([await landing(one, two)])}`);
-console.log(`\n${table(await asking(one, two))}`);
+console.log(`\n${table(await measureQueries(one, two))}`);
 console.log(`\n${table([await growing(one, alone)])}`);
 for (const { columns } of [one, two]) await columns.close();
 for (const server of [...alone, ...pair]) await server.stop();

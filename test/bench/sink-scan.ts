@@ -15,16 +15,16 @@ const [name = 'logs', rounds = '20', pattern] = process.argv.slice(2);
 const definition = sinks.find((sink) => sink.name === name);
 if (definition === undefined) throw new Error(`no sink is called ${name}`);
 
-const most = 50;
+const bodyCount = 50;
 const nowMs = Date.UTC(2026, 0, 1);
 const madeUp: Readonly<Record<string, () => Buffer[]>> = {
-  logs: () => bodies(most, (seed) => logsPayload({ seed, records: 500, nowMs })),
-  metrics: () => bodies(most, (seed) => remoteWritePayload({ seed, records: 500, nowMs })),
+  logs: () => bodies(bodyCount, (seed) => logsPayload({ seed, records: 500, nowMs })),
+  metrics: () => bodies(bodyCount, (seed) => remoteWritePayload({ seed, records: 500, nowMs })),
 };
 const fromFiles = (files: string): Buffer[] =>
   globSync(files)
     .sort()
-    .slice(0, most)
+    .slice(0, bodyCount)
     .map((file) => readFileSync(file));
 const payloads = pattern === undefined ? (madeUp[name]?.() ?? []) : fromFiles(pattern);
 if (payloads.length === 0) {

@@ -19,7 +19,7 @@ const oiq = await startOiq({
   dataDirectory,
   environment: { ...withoutLimits, OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' },
 });
-const { receiver, ask } = await openWebhook(oiq.http, 'slo_id');
+const { receiver, request } = await openWebhook(oiq.http, 'slo_id');
 
 interface Records {
   readonly service: string;
@@ -59,7 +59,7 @@ const counted = (search: string) => ({ kind: 'aggregate', signal: 'logs', search
 const ids: string[] = [];
 for (const service of services) {
   const sli = { bad: counted(`service:${service} severity:error`), total: counted(`service:${service}`) };
-  const made = await ask('POST', '/api/slos', {
+  const made = await request('POST', '/api/slos', {
     name: service,
     type: 'ratio',
     targetPct: 99.9,
@@ -70,8 +70,8 @@ for (const service of services) {
 }
 
 const waited = 4;
-const took: number[] = [];
-const isTold = (id: string): boolean => receiver.received.some(({ text }) => text.includes(id));
+const latencies: number[] = [];
+const isNotified = (id: string): boolean => receiver.received.some(({ text }) => text.includes(id));
 const endsMs: number[] = [];
 for (let minute = 0; minute < waited + count + 3; minute++) {
   const fromMs = beganMs + (minute + 1) * minuteMs;
@@ -84,16 +84,16 @@ for (let minute = 0; minute < waited + count + 3; minute++) {
   const endMs = fromMs + minuteMs;
   endsMs.push(endMs);
   void (async () => {
-    while (!isTold(id)) await sleep(100);
-    took.push((Date.now() - endMs) / 1000);
-    console.error(`${failing}: ${took.at(-1)?.toFixed(1)} s`);
+    while (!isNotified(id)) await sleep(100);
+    latencies.push((Date.now() - endMs) / 1000);
+    console.error(`${failing}: ${latencies.at(-1)?.toFixed(1)} s`);
   })();
 }
-const inOrder = took.toSorted((one, other) => one - other);
+const inOrder = latencies.toSorted((one, other) => one - other);
 console.log(
   JSON.stringify({
     failed: endsMs.length,
-    told: took.length,
+    told: latencies.length,
     secondsFromTheEndOfTheSlice: { median: inOrder[Math.floor(inOrder.length / 2)], most: inOrder.at(-1) },
   }),
 );

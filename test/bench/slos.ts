@@ -34,7 +34,7 @@ await fillObjectives({ documents, columns }, { tenantId, count, startMs });
 
 /** Statements by what they read, rows that they answered, and milliseconds until they did. */
 const statements = new Map<string, { count: number; rows: number; ms: number }>();
-const told = (own: TenantColumns): TenantColumns => ({
+const countStatements = (own: TenantColumns): TenantColumns => ({
   ...own,
   query: async <Row>(...of: Parameters<TenantColumns['query']>) => {
     const table = /FROM (\w+)( FINAL)?/.exec(of[0])?.[1] ?? 'others';
@@ -48,8 +48,8 @@ const told = (own: TenantColumns): TenantColumns => ({
     return rows;
   },
 });
-const tellingColumns = Object.assign(Object.create(columns) as typeof columns, {
-  of: (tenant: string) => told(columns.of(tenant)),
+const countingColumns = Object.assign(Object.create(columns) as typeof columns, {
+  of: (tenant: string) => countStatements(columns.of(tenant)),
 });
 
 const clock = { movedMs: 0, now: () => (isReal ? Date.now() : startMs + clock.movedMs) };
@@ -72,7 +72,7 @@ const metrics = {
 const ports = { bus, documents, columns, metrics, log: silent, clock };
 const sinks = await startSinks({ ...ports, embedded: true, only: ['slo-slices', 'alert-evaluations'], threads: 1 });
 const role = await startProcessors({
-  ...{ ...ports, columns: tellingColumns, settings: settingsOf({}) },
+  ...{ ...ports, columns: countingColumns, settings: settingsOf({}) },
   only: ['slo-measurement', 'alert-evaluation'],
 });
 await sleep(3000);
@@ -98,7 +98,7 @@ while ((await sumUpDays(columns, Date.now() + minuteMs)) > 0);
 await minute();
 let seconds = 0;
 figures.failed = 0;
-const most: number[] = [];
+const cpuSeconds: number[] = [];
 statements.clear();
 figures.delays.length = 0;
 figures.durations.length = 0;
@@ -107,20 +107,20 @@ for (let at = 1; at <= minutes; at++) {
   await minute();
   if (at % 5 === 0) await sumUpDays(columns, Date.now() - 2 * minuteMs);
   const { user, system } = process.cpuUsage(before);
-  most.push((user + system) / 1e6);
+  cpuSeconds.push((user + system) / 1e6);
   seconds += (user + system) / 1e6;
-  console.error(`${at}: ${most.at(-1)?.toFixed(2)} CPU-s`);
+  console.error(`${at}: ${cpuSeconds.at(-1)?.toFixed(2)} CPU-s`);
 }
 const runs = figures.durations.length;
 const lateness = isReal
   ? `; begun late p99 ${quantile(figures.delays, 0.99)} s, took p99 ${quantile(figures.durations, 0.99)} s`
   : '';
 console.log(
-  `${count} objectives: ${(runs / minutes).toFixed(0)} runs a minute, ${figures.failed} failed, ${(seconds / minutes).toFixed(2)} CPU-s a minute (${quantile(most, 0)} to ${quantile(most, 1)}), ${((seconds / minutes / 60) * 100).toFixed(1)} % of a core${lateness}`,
+  `${count} objectives: ${(runs / minutes).toFixed(0)} runs a minute, ${figures.failed} failed, ${(seconds / minutes).toFixed(2)} CPU-s a minute (${quantile(cpuSeconds, 0)} to ${quantile(cpuSeconds, 1)}), ${((seconds / minutes / 60) * 100).toFixed(1)} % of a core${lateness}`,
 );
-for (const [table, { count: asked, rows, ms }] of statements)
+for (const [table, { count: statementCount, rows, ms }] of statements)
   console.log(
-    `${table}: a minute ${(asked / minutes).toFixed(1)} statements, ${(rows / minutes).toFixed(0)} rows, ${(ms / minutes).toFixed(0)} ms`,
+    `${table}: a minute ${(statementCount / minutes).toFixed(1)} statements, ${(rows / minutes).toFixed(0)} rows, ${(ms / minutes).toFixed(0)} ms`,
   );
 const [broken] = await columns.query<{ errors: string; example: string }>(
   `SELECT toString(countIf(error != '')) AS errors, anyIf(error, error != '') AS example FROM slo_looks FINAL`,

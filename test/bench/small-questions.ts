@@ -21,7 +21,7 @@ import { scratch } from './scratch.ts';
 
 const samples = Number(process.env['BENCH_SAMPLES'] ?? 1_000_000);
 const rows = Number(process.env['BENCH_ROWS'] ?? 200_000);
-const asked = Number(process.env['BENCH_ASKED'] ?? 200);
+const requestCount = Number(process.env['BENCH_ASKED'] ?? 200);
 const nodeOptions = process.env['BENCH_NODE_OPTIONS'];
 const inserts = 20;
 const series = 2_000;
@@ -99,7 +99,7 @@ const questions: Readonly<Record<string, (index: number) => string | [string, ob
   'a session': () => '/auth/session',
 };
 
-const ask = async (question: string | [string, object]): Promise<number> => {
+const sendQuery = async (question: string | [string, object]): Promise<number> => {
   const [path, body] = typeof question === 'string' ? [question, undefined] : question;
   const response = await fetch(`${oiq.http}${path}`, {
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -139,13 +139,13 @@ const idleSince = performance.now();
 await new Promise((resolve) => setTimeout(resolve, 5_000));
 const idle = (cpuSeconds(oiq.pid) - idleFrom) / (performance.now() - idleSince);
 for (const [question, of] of Object.entries(questions)) {
-  for (let index = 0; index < asked / 4; index++) await ask(of(index));
+  for (let index = 0; index < requestCount / 4; index++) await sendQuery(of(index));
   const before = cpuSeconds(oiq.pid);
   const begun = performance.now();
-  for (let index = 0; index < asked; index++) await ask(of(index + asked));
+  for (let index = 0; index < requestCount; index++) await sendQuery(of(index + requestCount));
   const ms = performance.now() - begun;
   const cpu = (cpuSeconds(oiq.pid) - before - idle * ms) * 1_000;
-  figures.push({ question, 'CPU-ms': cpu / asked, ms: ms / asked, 'load average': loadavg()[0] ?? 0 });
+  figures.push({ question, 'CPU-ms': cpu / requestCount, ms: ms / requestCount, 'load average': loadavg()[0] ?? 0 });
   console.error(JSON.stringify(figures.at(-1)));
 }
 console.log(table(figures));

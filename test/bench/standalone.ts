@@ -13,13 +13,13 @@ import { topics } from '../../schemas/topics.ts';
 import { embeddedDeployment, withoutLimits } from '../end-to-end/deployment.ts';
 import { startOiq } from '../end-to-end/oiq-process.ts';
 import { freePorts } from '../services/ports.ts';
+import { makeRules } from './active-rules.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { bodies, logsPayload } from './payloads.ts';
 import { startPinned, victoriaLogsPath } from './peers.ts';
 import { cpuSeconds, memory, threadSeconds } from './process-cost.ts';
 import type { Row } from './report.ts';
 import { scratch } from './scratch.ts';
-import { makeRules } from './standing-rules.ts';
 
 const seconds = Number(process.env['BENCH_STANDALONE_SECONDS'] ?? 60);
 const recordsPerRequest = 500;

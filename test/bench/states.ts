@@ -129,11 +129,11 @@ const measured = async (server: Instance | undefined, times: number, work: () =>
   delay.enable();
   const begun = performance.now();
   await work();
-  const took = performance.now() - begun;
+  const elapsedMs = performance.now() - begun;
   delay.disable();
   const { user, system } = process.cpuUsage(before.cpu);
   return {
-    s: took / 1_000 / times,
+    s: elapsedMs / 1_000 / times,
     'CPU-s': (user + system) / 1e6 / times,
     'CPU-s of the server': server === undefined ? '' : (cpuSeconds(server.pid) - (before.server ?? 0)) / times,
     'loop held ms': delay.max / 1e6,

@@ -12,13 +12,13 @@ import { startSubject } from '../end-to-end/conformance.ts';
 import { landedRows } from '../end-to-end/reliability.ts';
 import { eventually } from '../waiting.ts';
 import type { Labels } from './grafana-samples.ts';
-import { type Found, foundIn, isSame, type Json, startPeer, told } from './prometheus-peer.ts';
+import { describeFound, type Found, foundIn, isSame, type Json, startPeer } from './prometheus-peer.ts';
 
 const [program = ''] = process.argv.slice(2);
 const stepMs = 60_000;
 const everyMs = 15_000;
 /** Samples lie beside the ends of steps, where Prometheus and this platform count them to different ones. */
-const besideMs = 7_000;
+const offsetMs = 7_000;
 const toMs = Math.floor(Date.now() / stepMs) * stepMs;
 const fromMs = toMs - 1_800_000;
 const beforeMs = 600_000;
@@ -29,10 +29,10 @@ const nanoseconds = (ms: number): string => String(BigInt(ms) * 1_000_000n);
 
 /** As many sets of attributes as the attribute with most values has, at least two. */
 const setsOf = ({ attributes }: GoldenMetric): object[][] => {
-  const most = Math.max(2, ...[...attributes.values()].map(({ length }) => length));
+  const maxCount = Math.max(2, ...[...attributes.values()].map(({ length }) => length));
   const named = ([key, values]: readonly [string, readonly string[]], variant: number): object =>
     attribute(key, values.length > 1 ? (values[variant % values.length] ?? '') : valueFor(key, variant));
-  const all = Array.from({ length: most }, (_, variant) => [...attributes].map((each) => named(each, variant)));
+  const all = Array.from({ length: maxCount }, (_, variant) => [...attributes].map((each) => named(each, variant)));
   return attributes.size === 0 ? all.slice(0, 1) : all;
 };
 
@@ -42,7 +42,7 @@ const bounds = [0.1, 0.5, 2];
 const pointsOf = ({ kind }: GoldenMetric, attributes: object[], seed: number): object[] => {
   const times = Array.from(
     { length: (toMs - fromMs + beforeMs) / everyMs },
-    (_, at) => fromMs - beforeMs + at * everyMs + besideMs,
+    (_, at) => fromMs - beforeMs + at * everyMs + offsetMs,
   );
   let [startMs, total, sum] = [(times[0] ?? 0) - everyMs, 0, 0];
   let buckets = [0, 0, 0, 0];
@@ -131,7 +131,7 @@ const foundOf = (series: Json, laterMs: number): Found =>
 const subject = await startSubject({ OIQ_API_REQUESTS_PER_SECOND: '100000' });
 const peer = await startPeer(program);
 
-const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
+const request = async (method: string, path: string, body?: unknown): Promise<Json> => {
   const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
   const answer = await fetch(`${subject.oiq.http}${path}`, {
     ...{ method, headers },
@@ -147,13 +147,14 @@ const compare = async (place: string, query: Json, result: Json): Promise<void> 
   const { kind } = goldenMetrics.find(({ name }) => name === query.metric) ?? {};
   if (kind === undefined || result === undefined) throw new Error(`${place}: ${query.metric} is not answered`);
   const expression = expressionOf(kind, query);
-  const asked = { fromMs: fromMs + stepMs, toMs, stepMs, scrapeMs: undefined };
-  const theirs = await peer.ask(expression, asked, false);
+  const times = { fromMs: fromMs + stepMs, toMs, stepMs, scrapeMs: undefined };
+  const theirs = await peer.query(expression, times, false);
   const ours = foundOf(result.series, stepMs);
   const isEqual = isSame(ours, theirs);
   counts[isEqual ? 'same' : 'different']++;
   if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
-  if (!isEqual) console.log(`\n${place} ${expression}\n  ours ${told(ours)}\n  theirs ${told(theirs)}`);
+  if (!isEqual)
+    console.log(`\n${place} ${expression}\n  ours ${describeFound(ours)}\n  theirs ${describeFound(theirs)}`);
 };
 
 /** Each query of its own, shown, so that no formula lengthens its steps or hides it. */
@@ -181,11 +182,11 @@ try {
     return (await Promise.all(rows)).reduce((one, other) => one + other, 0);
   };
   await eventually('all points have landed', async () => (await landed()) >= points);
-  for (const { id } of (await ask('GET', '/api/templates')).items) {
-    const draft = alone((await ask('GET', `/api/templates/${id}`)).document);
-    const made = await ask('POST', `/api/templates/${id}/instantiate`, {});
+  for (const { id } of (await request('GET', '/api/templates')).items) {
+    const draft = alone((await request('GET', `/api/templates/${id}`)).document);
+    const made = await request('POST', `/api/templates/${id}/instantiate`, {});
     const question = { from: String(fromMs), to: String(toMs), step: `${stepMs}ms`, draft, annotations: false };
-    const { items } = await ask('POST', `/api/dashboards/${made.id}/query`, question);
+    const { items } = await request('POST', `/api/dashboards/${made.id}/query`, question);
     for (const [at, panel] of draft.panels.entries())
       for (const { name, query } of panel.queries)
         if (query.kind === 'metric') await compare(`${id} ${panel.id} ${name}`, query, items[at].results[name]);

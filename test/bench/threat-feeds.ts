@@ -8,7 +8,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
@@ -30,7 +30,7 @@ const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlit
 const box = makeSecretBox(await secretKeyOf({ SECRET_KEY: undefined, DATA_DIR: directory }));
 
 /** Processor time of the longest turn until it is stopped, in milliseconds. */
-const watchTurns = (): (() => number) => {
+const watchLoopIterations = (): (() => number) => {
   let longestUs = 0;
   let stopped = false;
   let before = process.threadCpuUsage();
@@ -39,11 +39,11 @@ const watchTurns = (): (() => number) => {
     longestUs = Math.max(longestUs, user + system);
     before = process.threadCpuUsage();
   };
-  const turn = (): void => {
+  const iterate = (): void => {
     note();
-    if (!stopped) setImmediate(turn);
+    if (!stopped) setImmediate(iterate);
   };
-  setImmediate(turn);
+  setImmediate(iterate);
   return () => {
     note();
     stopped = true;
@@ -78,7 +78,7 @@ const dropping = ((_tenant: string) => ({
 })) as unknown as Documents['of'];
 const commit = async (work: (of: Documents['of']) => Promise<Written>): Promise<Written> => {
   if (isStored) return documents.transaction(({ of }) => work(of));
-  await nextTurn();
+  await yieldToEventLoop();
   return work(dropping);
 };
 
@@ -93,7 +93,7 @@ for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
       ...{ raisesSignals: false, retroHuntDays: 7 },
     };
     const nowMs = Date.now();
-    const telling = {
+    const importOptions = {
       source: feed.name,
       nowMs,
       halfLifeDays: null,
@@ -102,11 +102,11 @@ for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
       huntFromMs: nowMs,
     };
     const place = { etag: null, lastModified: null, addedAfter: null };
-    let stop = watchTurns();
+    let stop = watchLoopIterations();
     for await (const { read } of readFeed(feed, place, reading)) {
       const readMs = stop();
-      stop = watchTurns();
-      const { created } = await writeIndicators(commit, tenantId, read.indicators, telling);
+      stop = watchLoopIterations();
+      const { created } = await writeIndicators(commit, tenantId, read.indicators, importOptions);
       rows.push({
         format,
         indicators: created,

@@ -11,12 +11,12 @@ import { Task } from '../../processors/engine/task.ts';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
 import { type IndicatorType, indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
 import { type BlockIndicator, blockOf } from '../../subjects/threat-intel/block.ts';
-import { mostOfBlock } from '../../subjects/threat-intel/merge-blocks.ts';
+import { maxBlockEntries } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from '../cases/random.ts';
 import { firstMs, otlpMessage } from '../cases/run-task.ts';
 import { text } from '../cases/sink-tables.ts';
 
-const most = Number(process.argv[2] ?? 1_000_000);
+const indicatorCount = Number(process.argv[2] ?? 1_000_000);
 const random = seeded(5);
 const hex = (length: number): string => Array.from({ length }, () => random(16).toString(16)).join('');
 const word = (length: number): string => Array.from({ length }, () => String.fromCharCode(97 + random(26))).join('');
@@ -32,7 +32,7 @@ const made: readonly (() => readonly [IndicatorType, string])[] = [
   () => ['md5', hex(32)],
   () => (random(50) === 0 ? ['network', `198.${random(256)}.${random(256)}.0/24`] : ['sha1', hex(40)]),
 ];
-const indicators = Array.from({ length: most }, (): BlockIndicator => {
+const indicators = Array.from({ length: indicatorCount }, (): BlockIndicator => {
   const [type, value] = (made[random(made.length)] as (typeof made)[number])();
   return {
     ...{ type, value, source: `feed ${random(8)}`, confidence: random(101), validFrom: null, validUntil: null },
@@ -120,11 +120,11 @@ console.log(
 );
 console.log('| indicators | made ready, ms | records/s | µs a record | memory, MB | matches |');
 console.log('| --- | --- | --- | --- | --- | --- |');
-for (const count of [1_000, most]) {
+for (const count of [1_000, indicatorCount]) {
   const before = memory();
   const task = new Task(threatMatches, { topic: 'otlp.logs', partition: 0, emitter: 'bench' });
-  for (let from = 0; from < count; from += mostOfBlock) {
-    const part = indicators.slice(from, Math.min(count, from + mostOfBlock));
+  for (let from = 0; from < count; from += maxBlockEntries) {
+    const part = indicators.slice(from, Math.min(count, from + maxBlockEntries));
     const block = JSON.parse(JSON.stringify(blockOf(part, 1))) as ReturnType<typeof blockOf>;
     const at = new Date(firstMs).toISOString();
     const stored = { id: String(from), version: 1, createdAt: at, updatedAt: at };
@@ -134,22 +134,22 @@ for (const count of [1_000, most]) {
   if (first === undefined) throw new Error('there are messages');
   let matches = 0;
   let offset = 0;
-  const take = (message: typeof first): void => {
+  const handleMessage = (message: typeof first): void => {
     matches += task.batch([{ ...message, offset: offset++ }]).messages.length;
   };
-  const readyMs = cpuMs(() => take(first));
+  const readyMs = cpuMs(() => handleMessage(first));
   const used = memory() - before;
-  for (const message of others) take(message);
+  for (const message of others) handleMessage(message);
   const round = matches;
-  const least = Math.min(
+  const minMs = Math.min(
     ...Array.from({ length: 5 }, () =>
       cpuMs(() => {
-        for (const message of messages) take(message);
+        for (const message of messages) handleMessage(message);
       }),
     ),
   );
   console.log(
-    `| ${count} | ${readyMs.toFixed(0)} | ${Math.round((records * 1_000) / least)} | ${((least * 1_000) / records).toFixed(1)} | ${used.toFixed(0)} | ${round} |`,
+    `| ${count} | ${readyMs.toFixed(0)} | ${Math.round((records * 1_000) / minMs)} | ${((minMs * 1_000) / records).toFixed(1)} | ${used.toFixed(0)} | ${round} |`,
   );
 }
 console.log(`RSS ${Math.round(process.memoryUsage().rss / 1e6)} MB, with the indicators and records of this program`);

@@ -4,7 +4,7 @@ import { owner } from '../end-to-end/oiq-process.ts';
 /** A running OIQ whose owner asks, and whose alerts go to one webhook at once, grouped by one label. */
 export const openWebhook = async (http: string, groupBy: string) => {
   const receiver = await startChannelReceiver();
-  const ask = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+  const sendRequest = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${http}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
@@ -14,19 +14,19 @@ export const openWebhook = async (http: string, groupBy: string) => {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
   };
-  const { token } = (await ask('POST', '/auth/login', owner)).body;
+  const { token } = (await sendRequest('POST', '/auth/login', owner)).body;
   const as = { authorization: `Bearer ${token}` };
   const channel = { name: 'hook', settings: { type: 'webhook', url: receiver.url }, maxPerMinute: 6000 };
-  const { id } = (await ask('POST', '/api/notification-channels', channel, as)).body;
-  const { etag } = await ask('GET', '/api/v2/alerts/routing', undefined, as);
+  const { id } = (await sendRequest('POST', '/api/notification-channels', channel, as)).body;
+  const { etag } = await sendRequest('GET', '/api/v2/alerts/routing', undefined, as);
   const routing = {
     route: { receiver: 'hook', groupBy: [groupBy], groupWait: '0s', groupInterval: '1s' },
     receivers: [{ name: 'hook', channelIds: [id] }],
   };
-  await ask('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
+  await sendRequest('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
   return {
     receiver,
     /** Answers the JSON of an operation, asked as the owner. */
-    ask: async (method: string, path: string, body?: object) => (await ask(method, path, body, as)).body,
+    request: async (method: string, path: string, body?: object) => (await sendRequest(method, path, body, as)).body,
   };
 };

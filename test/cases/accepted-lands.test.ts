@@ -81,18 +81,18 @@ const change = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
 for (const kind of [...signals.map(otlp), remoteWrite(1), remoteWrite(2)]) {
   test(`${kind.signal} as ${kind.format}: what passes admission, also after bytes were changed at random, is scanned by the sink`, async (t) => {
     const scanner = await scannerOf(kind.signal);
-    let taken = 0;
+    let acceptedCount = 0;
     fc.assert(
       fc.property(kind.bodies, change, (encoded, changes) => {
         const body = Uint8Array.from(encoded);
         if (body.length > 0) for (const [at, value] of changes) body[at % body.length] = value;
         if (!passes(kind, body)) return;
-        taken++;
+        acceptedCount++;
         t.is(refusal(kind, scanner, body), undefined);
       }),
       { numRuns: Number(process.env['TEST_FUZZ_RUNS'] ?? 1000), endOnFailure: true },
     );
-    t.true(taken > 100, `only ${taken} passed`);
+    t.true(acceptedCount > 100, `only ${acceptedCount} passed`);
   });
 }
 

@@ -242,7 +242,7 @@ test('the daily quota counts bytes exactly and begins anew at midnight UTC', asy
   });
   const spend = async (bytes: number) => {
     const caller = keyring.lookup(secret, '192.0.2.7');
-    return caller && (await quotas.take(caller, 'logs', bytes));
+    return caller && (await quotas.spend(caller, 'logs', bytes));
   };
   for (let index = 0; index < 9; index++) t.is(await spend(1_000), undefined);
   t.is((await spend(1_001))?.retryAfterSeconds, 12 * 3_600);
@@ -308,17 +308,17 @@ test('several instances never grant more than the shared counter has', async (t)
     { length: 4 },
     () =>
       new TokenLease(
-        async (wanted) => {
-          const { granted, resetMs } = await counters.spend('shared', 1_000, 60_000, wanted);
+        async (requestedTokens) => {
+          const { granted, resetMs } = await counters.spend('shared', 1_000, 60_000, requestedTokens);
           return { granted, retryAfterMs: resetMs, validMs: resetMs };
         },
         clock,
         50,
       ),
   );
-  const taken = await Promise.all(Array.from({ length: 2_000 }, async (_, index) => instances[index % 4]?.take()));
-  t.true(taken.filter(Boolean).length <= 1_000);
-  t.true(taken.filter(Boolean).length >= 800);
+  const results = await Promise.all(Array.from({ length: 2_000 }, async (_, index) => instances[index % 4]?.acquire()));
+  t.true(results.filter(Boolean).length <= 1_000);
+  t.true(results.filter(Boolean).length >= 800);
 });
 
 const forwarded: [string, string[], string, string | undefined, string][] = [

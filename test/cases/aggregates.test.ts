@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AggregateQuery } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { itemsOf, type Source } from '../../schemas/records/source.ts';
@@ -199,9 +199,9 @@ for (const signal of ['logs', 'traces'] as const)
       fc.asyncProperty(
         requests[signal],
         fc.array(fc.tuple(queries(signal), ranges), { minLength: 12, maxLength: 12 }),
-        async (request, asked) => {
+        async (request, queries) => {
           const { reading, message } = await land(signal, withUniqueKeys(request) as object);
-          for (const [query, range] of asked) {
+          for (const [query, range] of queries) {
             const landed = { query, range, reading, records: decoded(signal, message, query) };
             await compareTable(t, landed);
             await compareSeries(t, landed);
@@ -212,7 +212,7 @@ for (const signal of ['logs', 'traces'] as const)
     );
   });
 
-type AskedMeasure = Extract<AskedQuery, { kind: 'aggregate' }>['measures'][number];
+type MeasureRequest = Extract<QueryRequest, { kind: 'aggregate' }>['measures'][number];
 
 const hour = 3_600n * second;
 /** A day before the messages were received. */
@@ -244,15 +244,15 @@ const kOf = (time: bigint): object => ({ key: 'k', value: { intValue: String((ti
 
 /** A handle whose statements seem to read so much that what they find is kept; it tells how many there are. */
 const costly = ({ columns, ...rest }: Reading) => {
-  const asked = { statements: 0 };
+  const counts = { statements: 0 };
   const query: Reading['columns']['query'] = (sql, parameters, limits) => {
-    asked.statements++;
+    counts.statements++;
     return columns.query(sql, parameters, {
       ...limits,
       onCost: (cost) => limits?.onCost?.({ ...cost, bytesRead: cost.bytesRead + 1024 ** 3 }),
     });
   };
-  return { asked, reading: { ...rest, columns: { ...columns, query } } };
+  return { counts, reading: { ...rest, columns: { ...columns, query } } };
 };
 
 for (const signal of ['logs', 'traces'] as const)
@@ -260,8 +260,8 @@ for (const signal of ['logs', 'traces'] as const)
     const reading = readingOf(`aggregates-again-${signal}`);
     const { source: _source, ...sourceless } = reading.columns;
     const again = costly(reading);
-    const measures: AskedMeasure[] = [{ function: 'count' }, { function: 'percentile', field: 'k', percentile: 50 }];
-    const queries: AskedQuery[] = [
+    const measures: MeasureRequest[] = [{ function: 'count' }, { function: 'percentile', field: 'k', percentile: 50 }];
+    const queries: QueryRequest[] = [
       { kind: 'aggregate', signal, search: 'k:>20', measures },
       { kind: 'aggregate', signal, search: 'k:>20', measures, groupBy: ['k', 'service'] },
     ];
@@ -283,5 +283,5 @@ for (const signal of ['logs', 'traces'] as const)
       }
     }
     // A first question takes one, besides how fresh the records are.
-    t.true(again.asked.statements > 8 * 2 * queries.length, `${again.asked.statements} statements`);
+    t.true(again.counts.statements > 8 * 2 * queries.length, `${again.counts.statements} statements`);
   });

@@ -1,12 +1,12 @@
 /** Rules that ask what is unusual and what is to come: what landed is asked, and becomes alerts. */
 import test from 'ava';
-import { leastStepOf } from '../../queries/least-step.ts';
+import { minStepMsOf } from '../../queries/min-step.ts';
 import { queryOf, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../subjects/alerts/rule-problems.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from './alert-evaluation.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -28,7 +28,7 @@ const thresholds = [
   { severity: 'warning', operator: 'at-least', value: 0.9 },
   { severity: 'critical', operator: 'at-least', value: 0.999 },
 ];
-const unusual = (query: object, of: object = {}): AlertRule =>
+const anomalyRule = (query: object, of: object = {}): AlertRule =>
   ruleOf({
     name: 'Unusual',
     condition: { kind: 'threshold', query: { kind: 'anomaly', ...query }, thresholds },
@@ -41,14 +41,14 @@ const evaluated = async (rule: AlertRule, minutes: readonly number[], of?: Parti
   let prior = emptyState();
   for (const each of minutes) {
     const atMs = nowMs + each * minute;
-    const answer = await ask(rule, reading(of), { nowMs: atMs });
+    const answer = await queryRule(rule, reading(of), { nowMs: atMs });
     const evaluation = evaluate({ tenantId: 'acme', rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
   }
   return found;
 };
-const told = (all: readonly Evaluation[]) =>
+const transitionTexts = (all: readonly Evaluation[]) =>
   all.map(({ transitions }) =>
     transitions.map(({ labels, to, severity }) => `${labels['service']} ${to} ${severity}`).join(),
   );
@@ -83,9 +83,9 @@ test('an anomaly of a detector fires by its score, says what was expected and se
     [3, 42, 0, false],
   ]);
   await landAnomaly('d1', 'cart', { at: 0 });
-  const rule = unusual({ detectorId: 'd1' });
+  const rule = anomalyRule({ detectorId: 'd1' });
   const live = await evaluated(rule, [0, 1, 2, 3]);
-  t.deepEqual(told(live), ['', 'cart firing warning', '', 'cart firing critical']);
+  t.deepEqual(transitionTexts(live), ['', 'cart firing warning', '', 'cart firing critical']);
   const begin = live[1]?.transitions[0];
   t.is(
     begin?.reason,
@@ -95,13 +95,19 @@ test('an anomaly of a detector fires by its score, says what was expected and se
   // It ends, and what was found before is found again.
   await landAnomaly('d1', 'cart', { at: 0, end: 3, revision: 2 });
   const again = await evaluated(rule, [0, 1, 2, 3, 4]);
-  t.deepEqual(told(again), ['', 'cart firing warning', '', 'cart firing critical', 'cart inactive critical']);
+  t.deepEqual(transitionTexts(again), [
+    '',
+    'cart firing warning',
+    '',
+    'cart firing critical',
+    'cart inactive critical',
+  ]);
   t.deepEqual(
     again.slice(0, 4).map(({ transitions }) => transitions),
     live.map(({ transitions }) => transitions),
   );
   t.is(again[4]?.transitions[0]?.reason, 'as expected: 42 ms, expected were 40');
-  t.deepEqual(told(await evaluated(unusual({ detectorId: 'd1' }, { for: '2m' }), [1, 2, 3, 4])), [
+  t.deepEqual(transitionTexts(await evaluated(anomalyRule({ detectorId: 'd1' }, { for: '2m' }), [1, 2, 3, 4])), [
     ...['cart pending warning', '', 'cart firing critical', 'cart inactive critical'],
   ]);
 });
@@ -109,16 +115,16 @@ test('an anomaly of a detector fires by its score, says what was expected and se
 test('direction chooses, and a detector that scores no more ends nothing', async (t) => {
   await landScores('d2', 'cart', [[0, 5, 0.99, true]]);
   await landAnomaly('d2', 'cart', { at: 0, direction: 'down' });
-  t.deepEqual(told(await evaluated(unusual({ detectorId: 'd2', direction: 'above' }), [1])), ['']);
-  t.deepEqual(told(await evaluated(unusual({ detectorId: 'd2', direction: 'below' }), [1, 30])), [
+  t.deepEqual(transitionTexts(await evaluated(anomalyRule({ detectorId: 'd2', direction: 'above' }), [1])), ['']);
+  t.deepEqual(transitionTexts(await evaluated(anomalyRule({ detectorId: 'd2', direction: 'below' }), [1, 30])), [
     'cart firing warning',
     '',
   ]);
-  const [, late] = await evaluated(unusual({ detectorId: 'd2' }), [1, 30]);
+  const [, late] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1, 30]);
   t.regex(late?.groups[0]?.reason ?? '', /^its detector has scored no step of it since .*: it stays as it was$/);
-  const [other] = await evaluated(unusual({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
+  const [other] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
   t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not told');
-  const [refused] = await evaluated(unusual({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });
+  const [refused] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });
   t.regex(refused?.error ?? '', /does not include ai/);
 });
 
@@ -132,16 +138,16 @@ const landLogs = (service: string, [from, to]: readonly [number, number], each: 
   );
 
 test('a query with a step is scored by its own past, and what is as expected does not fire', async (t) => {
-  const usual = '5 + cityHash64(number) % 4';
-  await landLogs('shop', [-1600, 20], usual);
+  const normalValues = '5 + cityHash64(number) % 4';
+  await landLogs('shop', [-1600, 20], normalValues);
   await landLogs('mail', [-1600, 20], '3 + cityHash64(number, 1) % 3');
   await landLogs('shop', [2, 5], '60');
   const query = {
     query: { ...count, search: 'service:shop OR service:mail', groupBy: ['service'] },
     ...{ step: '1m', falseAlarmsPerWeek: 0.1, direction: 'above' },
   };
-  const all = await evaluated(unusual(query), [0, 2, 3, 4]);
-  t.deepEqual(told(all), ['', '', 'shop firing critical', '']);
+  const all = await evaluated(anomalyRule(query), [0, 2, 3, 4]);
+  t.deepEqual(transitionTexts(all), ['', '', 'shop firing critical', '']);
   t.regex(
     all[2]?.transitions[0]?.reason ?? '',
     /^higher than expected: 6\d \{record\}, expected were [5-7].*; since 2026-03-01T12:02:00.000Z, score 1$/,
@@ -150,7 +156,7 @@ test('a query with a step is scored by its own past, and what is as expected doe
     'mail inactive',
     'shop firing',
   ]);
-  t.deepEqual(told(await evaluated(unusual({ ...query, direction: 'below' }), [3])), ['']);
+  t.deepEqual(transitionTexts(await evaluated(anomalyRule({ ...query, direction: 'below' }), [3])), ['']);
   const table = await run({ kind: 'anomaly', ...query } as never, reading(), {
     range: { from: 0n, to: BigInt(nowMs + 3 * minute) * 1_000_000n - 1n },
   }).catch((error: unknown) => error);
@@ -175,13 +181,17 @@ test('what grows towards its limit fires by the probability, and says when', asy
     });
   // 244 now, and 72 more a day.
   const [soon] = await evaluated(rule(query(280, '1d')), [0]);
-  t.deepEqual(told(soon === undefined ? [] : [soon]), ['disk firing critical'], JSON.stringify(soon?.groups));
+  t.deepEqual(
+    transitionTexts(soon === undefined ? [] : [soon]),
+    ['disk firing critical'],
+    JSON.stringify(soon?.groups),
+  );
   t.regex(
     soon?.transitions[0]?.reason ?? '',
     /^above 280 within 1d with a probability of \d+(\.\d)? %; now 24\d.*, expected to cross it at 2026-03-0.*, between .* and .*$/,
   );
   const [later] = await evaluated(rule(query(600, '1d')), [0]);
-  t.deepEqual(told(later === undefined ? [] : [later]), ['']);
+  t.deepEqual(transitionTexts(later === undefined ? [] : [later]), ['']);
   const [already] = await evaluated(rule(query(200, '1d')), [0]);
   t.regex(already?.transitions[0]?.reason ?? '', /^24\d.* is above 200 already$/);
 });
@@ -246,15 +256,17 @@ test('with a step, a detector tells what its unusual series were and were expect
 test('with a step, a query is told with the band of its own past', async (t) => {
   await landLogs('bank', [-1600, 20], '20 + cityHash64(number, 3) % 5');
   const query = { query: { ...count, search: 'service:bank', groupBy: ['service'] }, step: '1m' };
-  t.is(leastStepOf(queryOf({ kind: 'anomaly', ...query })), minute);
+  t.is(minStepMsOf(queryOf({ kind: 'anomaly', ...query })), minute);
   const found = await bands(query, [0, 20], minute);
   t.deepEqual(
     found.map(({ of, band, points }) => [of, band, points.length]),
     ['value', 'expected', 'at most', 'at least'].map((band) => ['bank', band, 20]),
   );
-  const [values = [], , most = [], least = []] = found.map(({ points }) => points.map(([, value]) => Number(value)));
-  t.true(values.every((value, at) => value >= (least[at] as number) && value <= (most[at] as number)));
-  t.true(most.every((value) => value < 40));
+  const [values = [], , maxValues = [], minValues = []] = found.map(({ points }) =>
+    points.map(([, value]) => Number(value)),
+  );
+  t.true(values.every((value, at) => value >= (minValues[at] as number) && value <= (maxValues[at] as number)));
+  t.true(maxValues.every((value) => value < 40));
   const longer = await bands(query, [0, 20], 5 * minute);
   t.deepEqual(
     longer[0]?.points.map(([at]) => at),

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
 import { staleSinceMs } from '../../subjects/alerts/staleness.ts';
-import { errorsByService, evaluations, ruleOf, told, type Values } from './alert-evaluation.ts';
+import { errorsByService, evaluations, ruleOf, transitionLines, type Values } from './alert-evaluation.ts';
 
 type Case = readonly [
   behaviour: string,
@@ -432,7 +432,7 @@ const cases: readonly Case[] = [
 
 for (const [behaviour, rule, answers, expected] of cases)
   test(`a rule ${behaviour}`, (t) => {
-    t.deepEqual(told(evaluations(rule, answers)), [...expected]);
+    t.deepEqual(transitionLines(evaluations(rule, answers)), [...expected]);
   });
 
 type Point = number | null;
@@ -541,7 +541,7 @@ test('a rule that was changed ends alerts of groups that it no longer has, and k
   const before = ruleOf({ noData: 'keep' });
   const after = ruleOf({ condition: { query: { ...errorsByService, search: 'severity:warn' } } });
   t.deepEqual(
-    told(
+    transitionLines(
       evaluations(
         (minute) => (minute === 0 ? before : after),
         [
@@ -554,7 +554,7 @@ test('a rule that was changed ends alerts of groups that it no longer has, and k
   );
   const renamed = { ...before, name: 'Other' };
   t.deepEqual(
-    told(
+    transitionLines(
       evaluations(
         (minute) => (minute === 0 ? before : renamed),
         [
@@ -604,11 +604,11 @@ test('a transition says what, since when, why, and with which labels and annotat
 
 test('the end of an alert has the text of when it fired last, whatever ends it', (t) => {
   const annotations = { text: '{{ $value | humanize }} of {{ printf "%.0f" $value }}, at most {{ $threshold }}' };
-  const gone: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
+  const noGroups: RuleAnswer = { kind: 'groups', unit: '', groups: [] };
   const over: RuleAnswer = { kind: 'over', reason: 'the rule was switched off' };
   const ways: readonly (readonly [given: Parameters<typeof ruleOf>[0], ends: Values | RuleAnswer, at: string])[] = [
-    [{ condition: present }, gone, '1.3k of 1300, at most <no value>'],
-    [{ condition: present, keepFiringFor: '1m' }, gone, '1.3k of 1300, at most <no value>'],
+    [{ condition: present }, noGroups, '1.3k of 1300, at most <no value>'],
+    [{ condition: present, keepFiringFor: '1m' }, noGroups, '1.3k of 1300, at most <no value>'],
     [{}, over, '1.3k of 1300, at most 10'],
     [{}, { cart: 0 }, '1.3k of 1300, at most 10'],
     [{ noData: 'resolve' }, { cart: null }, '1.3k of 1300, at most 10'],
@@ -669,7 +669,7 @@ for (const [operator, reason] of Object.entries({
 test('times that a clock which was ahead left behind do not hold up an alert', (t) => {
   const rule = ruleOf({ for: '2m', keepFiringFor: '2m' });
   const minutes = (all: readonly [number, number][]) =>
-    told(
+    transitionLines(
       evaluations(
         rule,
         all.map(([minute, value]) => [minute, { cart: value }]),
@@ -713,6 +713,6 @@ test('the state holds nothing about groups with which all is well', (t) => {
 
 test('values that JSON lacks are compared, and told as none', (t) => {
   const [evaluation] = evaluations(ruleOf(), [[0, { cart: Number.POSITIVE_INFINITY, mail: Number.NaN }]]);
-  t.deepEqual(told([evaluation as never]), ['0 cart: inactive → firing critical']);
+  t.deepEqual(transitionLines([evaluation as never]), ['0 cart: inactive → firing critical']);
   t.is(evaluation?.transitions[0]?.value, null);
 });

@@ -66,7 +66,7 @@ export const evaluations = (
 };
 
 /** `0 cart: inactive → firing critical`: transitions in short. */
-export const told = (all: readonly Evaluation[]): string[] =>
+export const transitionLines = (all: readonly Evaluation[]): string[] =>
   all.flatMap(({ transitions }) =>
     transitions.map(
       ({ atMs, labels, from, to, severity }) =>

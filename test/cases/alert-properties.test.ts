@@ -118,9 +118,9 @@ test('an alert fires only once its condition has held for as long as the rule sa
 
 test('ids of transitions differ, and an end says since when it fired', (t) => {
   always(t, (steps) => {
-    const told = steps.flatMap(({ after }) => after.transitions);
-    t.is(new Set(told.map(({ id }) => id)).size, told.length);
-    for (const { to, startedAtMs, endedAtMs } of told) {
+    const transitions = steps.flatMap(({ after }) => after.transitions);
+    t.is(new Set(transitions.map(({ id }) => id)).size, transitions.length);
+    for (const { to, startedAtMs, endedAtMs } of transitions) {
       t.is(endedAtMs !== undefined, to === 'inactive' && startedAtMs !== undefined);
       if (endedAtMs !== undefined) t.true(endedAtMs >= (startedAtMs ?? 0));
     }

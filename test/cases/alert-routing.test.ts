@@ -1,6 +1,6 @@
 /** Routing of alerts as pure functions: trees, time intervals over changes of the clocks, inhibition, and Alertmanager's files. */
 import test from 'ava';
-import { AlertRouting, usualRouting } from '../../schemas/resources/alert-routing.ts';
+import { AlertRouting, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import {
   AlertmanagerFileError,
   importAlertmanager,
@@ -87,10 +87,10 @@ const atTheEnd: readonly (readonly [integrations: string, tells: boolean])[] = [
   ['webhook_configs: [{ url: http://example.com, send_resolved: false }]', false],
   ['slack_configs: [{ channel: x }], pagerduty_configs: [{ routing_key: x }]', true],
 ];
-for (const [integrations, tells] of atTheEnd)
-  test(`a receiver with ${integrations} is ${tells ? '' : 'not '}told of ends, as in Alertmanager`, (t) => {
+for (const [integrations, sendsResolved] of atTheEnd)
+  test(`a receiver with ${integrations} is ${sendsResolved ? '' : 'not '}told of ends, as in Alertmanager`, (t) => {
     const imported = importAlertmanager(`{ route: { receiver: a }, receivers: [{ name: a, ${integrations} }] }`);
-    t.is(imported.routing.receivers[0]?.sendResolved, tells);
+    t.is(imported.routing.receivers[0]?.sendResolved, sendsResolved);
   });
 
 test('routes take what they do not say from the route above', (t) => {
@@ -133,9 +133,9 @@ const wrong: readonly (readonly [text: string, told: RegExp])[] = [
   ['route: {receiver: a, group_wait: soon}\nreceivers: [{name: a}]', /must be a duration/],
   ['route: {receiver: a}\nreceivers: [{name: a}, {name: a}]', /holds a twice/],
 ];
-for (const [text, told] of wrong)
+for (const [text, expected] of wrong)
   test(`refuses ${JSON.stringify(text)}`, (t) => {
-    t.regex(t.throws(() => importAlertmanager(text), { instanceOf: AlertmanagerFileError })?.message ?? '', told);
+    t.regex(t.throws(() => importAlertmanager(text), { instanceOf: AlertmanagerFileError })?.message ?? '', expected);
   });
 
 test('matchers are read in each of their forms', (t) => {
@@ -150,12 +150,12 @@ test('matchers are read in each of their forms', (t) => {
 });
 
 test('the document without one has no problems', (t) => {
-  t.deepEqual(routingProblems(usualRouting), []);
+  t.deepEqual(routingProblems(defaultRouting), []);
 });
 
 const interval = (fields: object) =>
   AlertRouting.parse({
-    ...usualRouting,
+    ...defaultRouting,
     timeIntervals: [{ name: 'one', timeIntervals: [fields] }],
   }).timeIntervals[0]?.timeIntervals[0] as Parameters<typeof holdsAt>[0];
 

@@ -193,7 +193,7 @@ const imports = (...files: readonly (readonly [text: string, fileName: string])[
     const names = new RuleNames(known);
     return readRuleFile(text, fileName).rules.flatMap(({ rule: read }) => {
       if (read === undefined) return [];
-      const { rule, replaces } = names.take(read);
+      const { rule, replaces } = names.assign(read);
       if (replaces === undefined) known.push({ ...rule, id: `rule-${known.length}` });
       return [{ rule, replaces: replaces?.id }];
     });
@@ -206,9 +206,9 @@ test('rules of one name have names of their own, and the label that the file say
     first.map(({ rule }) => rule.name),
     ['Full', 'Full (disk)'],
   );
-  const told = { labels: {}, severity: 'warning', value: 1, atMs: 0 } as const;
+  const alert = { labels: {}, severity: 'warning', value: 1, atMs: 0 } as const;
   t.deepEqual(
-    first.map(({ rule }) => alertLabels(rule, told)),
+    first.map(({ rule }) => alertLabels(rule, alert)),
     [
       { alertname: 'Full', severity: 'warning' },
       { alertname: 'Full', severity: 'critical' },
@@ -252,7 +252,7 @@ test('a file that is imported again replaces its own rules, and no other file do
 test('a rule that is of no file is replaced by one of its name', (t) => {
   const names = new RuleNames([{ id: 'own', name: 'Full', origin: undefined }]);
   const [one] = readRuleFile(twice('disk', 'usage')).rules;
-  t.is(one?.rule && names.take(one.rule).replaces?.id, 'own');
+  t.is(one?.rule && names.assign(one.rule).replaces?.id, 'own');
 });
 
 test('what was exported is imported as the same rules', (t) => {
@@ -273,10 +273,10 @@ test('a group that asks to be evaluated more often than rules are is told so wit
     return [...rules.map(({ problems }) => problems), ...[rules[0]?.rule?.interval, recordings[0]?.interval]];
   };
   for (const often of ['5s', '9s', '1s500ms', '500ms']) {
-    const told = [
+    const expectedProblems = [
       { path: 'interval', message: `is ${often}: rules are evaluated every 10s at most, and so are these` },
     ];
-    t.deepEqual(outcomes(often), [told, told, '10s', '10s']);
+    t.deepEqual(outcomes(often), [expectedProblems, expectedProblems, '10s', '10s']);
   }
   t.deepEqual(outcomes('10s'), [[], [], '10s', '10s']);
   t.deepEqual(outcomes('10s500ms'), [[], [], '10500ms', '10500ms']);

@@ -135,11 +135,11 @@ test('a template makes no long text of a short one, and takes no more than its s
 });
 
 /** How often a text is looked at while a template is taken apart. */
-const looksAt = (source: string): number => {
-  let looks = 0;
+const countReads = (source: string): number => {
+  let reads = 0;
   const text = new Proxy(Object(source), {
     get(target, name) {
-      looks++;
+      reads++;
       const found = Reflect.get(target, name);
       return typeof found === 'function' ? found.bind(target) : found;
     },
@@ -150,7 +150,7 @@ const looksAt = (source: string): number => {
     // How it ends is not what is counted.
     if (!(error instanceof TemplateError)) throw error;
   }
-  return looks;
+  return reads;
 };
 
 for (const [what, of] of [
@@ -162,7 +162,7 @@ for (const [what, of] of [
   ['letters of a text', (count: number) => `{{ "${'a'.repeat(count)}`],
 ] as const)
   test(`of ${what}, twice as many take twice as many looks at the text`, (t) => {
-    const [once, twice] = [looksAt(of(2500)), looksAt(of(5000))];
+    const [once, twice] = [countReads(of(2500)), countReads(of(5000))];
     t.true(once > 0 && twice < 2.1 * once + 100, `${once} and ${twice} looks`);
   });
 

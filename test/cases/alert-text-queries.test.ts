@@ -1,12 +1,12 @@
 /** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
 import test from 'ava';
+import { Answers } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { Answers } from '../../queries/together/answers.ts';
 import { writeRequestOf } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
-import { askingTexts } from '../../subjects/alerts/ask-text.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
+import { createTextQuery } from '../../subjects/alerts/query-text.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
@@ -37,7 +37,7 @@ test.before(async () => {
 });
 test.after.always(() => Promise.all([tables.close(), promql.close()]));
 
-const asking = (counted = { statements: 0 }) => {
+const makeReading = (counted = { statements: 0 }) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const columns = tables.columns.of('acme');
   const reading: Reading = {
@@ -50,12 +50,12 @@ const asking = (counted = { statements: 0 }) => {
       },
     },
   };
-  return askingTexts(reading, { answers: new Answers({ gatherMs: 20, sharedMs: 20_000, aloneMs: 20_000 }) });
+  return createTextQuery(reading, { answers: new Answers({ gatherMs: 20, sharedMs: 20_000, aloneMs: 20_000 }) });
 };
 const textOf = (text: string): Promise<string> =>
   withTextAnswers(
     (queried) => fillIn(text, { labels: { instance: 'a:1' }, value: 20, threshold: null, nowMs: atMs, queried }),
-    asking(),
+    makeReading(),
   );
 
 for (const [text, expected] of [
@@ -95,26 +95,26 @@ test('what cannot be asked is told in the text', async (t) => {
 });
 
 test('a text asks five queries at most, and all texts of an evaluation fifty; equal ones are asked once', async (t) => {
-  const asked: string[] = [];
-  const ask = async (expression: string): Promise<TextAnswer> => {
-    asked.push(expression);
+  const requestedExpressions: string[] = [];
+  const runQuery = async (expression: string): Promise<TextAnswer> => {
+    requestedExpressions.push(expression);
     return { samples: [{ labels: {}, value: 1 }] };
   };
   const each = (of: string) => `{{ query "${of}" | first | value }}`;
   const made = (texts: readonly string[]): Promise<readonly string[]> =>
     withTextAnswers(
       (queried) => texts.map((text) => fillIn(text, { labels: {}, value: 1, threshold: null, nowMs: 0, queried })),
-      ask,
+      runQuery,
     );
   t.deepEqual(await made(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
     '11111',
     '<error expanding template: it asks more than 5 queries>',
   ]);
-  t.deepEqual(asked.splice(0), [...'abcde']);
+  t.deepEqual(requestedExpressions.splice(0), [...'abcde']);
   const many = await made(Array.from({ length: 60 }, (_, at) => each(`m${at}`)));
   t.is(many.filter((text) => text === '1').length, 50);
   t.regex(many.at(-1) ?? '', /more than 50 queries/);
-  t.is(asked.length, 50);
+  t.is(requestedExpressions.length, 50);
 });
 
 test('texts of many alerts that begin at once are asked together', async (t) => {
@@ -130,7 +130,7 @@ test('texts of many alerts that begin at once are asked together', async (t) => 
         ...{ tenantId: 'acme', rule, prior: emptyState(), answer: { kind: 'groups', unit: '', groups }, nowMs: atMs },
         queried,
       }),
-    asking(counted),
+    makeReading(counted),
   );
   t.deepEqual(
     transitions.map(({ annotations }) => annotations['d']),

@@ -33,22 +33,22 @@ test('of clean series of ten kinds few alarm, and most planted spikes are found 
   for (const kind of Object.keys(kinds))
     for (const seed of [201, 202]) {
       const clean = seriesOf(kind, seed, 6 * week);
-      const learnt = scoreSeries(pointsOf(clean.values, 0, 4 * week), options);
-      alarms += begins(scoreSeries(pointsOf(clean.values, 4 * week, 6 * week), options, learnt.state).scored).length;
+      const training = scoreSeries(pointsOf(clean.values, 0, 4 * week), options);
+      alarms += begins(scoreSeries(pointsOf(clean.values, 4 * week, 6 * week), options, training.state).scored).length;
       series++;
       if (spike === undefined) continue;
       const at = 4 * week + 3 * day + 77;
       const { scored } = scoreSeries(
         pointsOf(withChange(clean, spike, at, seed), 4 * week, at + 1),
         options,
-        learnt.state,
+        training.state,
       );
       spikes++;
       found += Number(scored.at(-1)?.isAnomalous);
       for (const shift of changes.filter(({ name }) => name.startsWith('shift'))) {
         const values = withChange(clean, shift, at, seed);
         if (isSwallowed(clean, values, shift, at)) continue;
-        const seen = scoreSeries(pointsOf(values, 4 * week, at + 12), options, learnt.state).scored;
+        const seen = scoreSeries(pointsOf(values, 4 * week, at + 12), options, training.state).scored;
         shifts++;
         shiftsFound += Number(seen.slice(-12).some(({ isAnomalous }) => isAnomalous));
       }

@@ -1,13 +1,13 @@
 /** Detectors of one organization with very many series do not delay those of another, and what is cut is told. */
 import test from 'ava';
-import { detectorTurns } from '../../processors/anomaly-scores/anomaly-points.ts';
+import { detectorLimits } from '../../processors/anomaly-scores/anomaly-points.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { PointBudget } from '../../processors/anomaly-scores/point-budget.ts';
 import { Shares } from '../../processors/engine/shares.ts';
-import { Turns } from '../../queries/limits/turns.ts';
-import { type AnomalyLook, type AnomalyPoints, type AnomalyScores, mostSeries } from '../../schemas/anomalies.ts';
+import { FairQueue } from '../../queries/limits/fair-queue.ts';
+import { type AnomalyEvaluation, type AnomalyPoints, type AnomalyScores, maxSeries } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { historyLeftMs, inParts, nextChunk, pointsOfWindow, windowMs } from '../../subjects/anomalies/asking.ts';
+import { historyLeftMs, inParts, nextChunk, pointsOfWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
 import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;
@@ -41,47 +41,47 @@ const scoresOf = (run: TaskRun, tenantId: string): readonly AnomalyScores[] =>
   run.emitted<AnomalyScores>(topics.anomalyScores).filter((each) => each.tenantId === tenantId);
 
 test('series of an organization are scored as if another had none, and those that are too many are told', (t) => {
-  const [beside, alone] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
+  const [shared, alone] = [new TaskRun(anomalyScores), new TaskRun(anomalyScores)];
   for (const step of [0, 1]) {
-    for (const points of stepOf('many', mostSeries + 3, step)) beside.values([points], { tenantId: 'many' });
-    for (const run of [beside, alone])
+    for (const points of stepOf('many', maxSeries + 3, step)) shared.values([points], { tenantId: 'many' });
+    for (const run of [shared, alone])
       for (const points of stepOf('few', 2, step)) run.values([points], { tenantId: 'few' });
   }
-  t.is(scoresOf(beside, 'few').length, 2);
-  t.deepEqual(scoresOf(beside, 'few'), scoresOf(alone, 'few'));
-  const looks = beside.emitted<AnomalyLook>(topics.anomalyLooks);
+  t.is(scoresOf(shared, 'few').length, 2);
+  t.deepEqual(scoresOf(shared, 'few'), scoresOf(alone, 'few'));
+  const evaluations = shared.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
   t.deepEqual(
-    looks.map(({ tenantId, series, refused }) => [tenantId, series, refused]),
+    evaluations.map(({ tenantId, series, refused }) => [tenantId, series, refused]),
     [
-      ['many', mostSeries, 3],
+      ['many', maxSeries, 3],
       ['few', 2, 0],
-      ['many', mostSeries, 3],
+      ['many', maxSeries, 3],
       ['few', 2, 0],
     ],
   );
 });
 
 test('a question of a detector does not wait for the hundreds that another organization asks', async (t) => {
-  const turns = new Turns({ ...detectorTurns, waitingPerTenant: Number.POSITIVE_INFINITY });
+  const queue = new FairQueue({ ...detectorLimits, waitingPerTenant: Number.POSITIVE_INFINITY });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const asks = (tenantId: string, count: number): void => {
+  const enqueue = (tenantId: string, count: number): void => {
     for (let each = 0; each < count; each++)
-      void turns.take(tenantId).then((end) => {
+      void queue.acquire(tenantId).then((end) => {
         begun.push(tenantId);
         ends.push(end);
       });
   };
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  asks('many', 200);
-  asks('few', 1);
+  enqueue('many', 200);
+  enqueue('few', 1);
   await settled();
   t.deepEqual(begun, ['many', 'few'], 'each has one under way');
   ends.pop()?.();
   // With two of them, a third waits for no more than what is under way and one statement of each.
-  asks('more', 200);
+  enqueue('more', 200);
   await settled();
-  asks('few', 1);
+  enqueue('few', 1);
   while (begun.filter((each) => each === 'few').length < 2) {
     ends.shift()?.();
     await settled();
@@ -91,27 +91,27 @@ test('a question of a detector does not wait for the hundreds that another organ
 
 test('an organization has so many points scored in half a minute, whatever another has', (t) => {
   const budget = new PointBudget();
-  const looksOf = (tenantId: string, nowMs: number): number => {
-    let looks = 0;
-    for (; budget.has(tenantId, nowMs); looks++) budget.take(tenantId, nowMs, 50_000);
-    return looks;
+  const evaluationsOf = (tenantId: string, nowMs: number): number => {
+    let evaluations = 0;
+    for (; budget.has(tenantId, nowMs); evaluations++) budget.consume(tenantId, nowMs, 50_000);
+    return evaluations;
   };
-  t.is(looksOf('many', startMs), pointsOfWindow / 50_000);
-  t.is(looksOf('many', startMs + windowMs - 1), 0);
-  t.is(looksOf('few', startMs), pointsOfWindow / 50_000);
-  t.is(looksOf('many', startMs + windowMs), pointsOfWindow / 50_000);
-  t.is(historyLeftMs(700 * stepMs, stepMs, mostSeries), 35 * windowMs);
+  t.is(evaluationsOf('many', startMs), pointsOfWindow / 50_000);
+  t.is(evaluationsOf('many', startMs + windowMs - 1), 0);
+  t.is(evaluationsOf('few', startMs), pointsOfWindow / 50_000);
+  t.is(evaluationsOf('many', startMs + windowMs), pointsOfWindow / 50_000);
+  t.is(historyLeftMs(700 * stepMs, stepMs, maxSeries), 35 * windowMs);
 });
 
 test('beyond its points a detector is asked for a step each look: it keeps up, and catches up later', (t) => {
-  const asked = (mostSteps?: number) => {
+  const chunkSteps = (maxSteps?: number) => {
     const progress = { question: 'q', learntFromMs: 0, liveMs: 0, upToMs: startMs, series: 100 };
     const endMs = startMs + 60 * stepMs;
-    const chunk = nextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(mostSteps !== undefined && { mostSteps }) });
+    const chunk = nextChunk(progress, { stepMs, endMs, nowMs: endMs, ...(maxSteps !== undefined && { maxSteps }) });
     return ((chunk?.toMs ?? 0) - startMs) / stepMs;
   };
-  t.is(asked(), 60);
-  t.is(asked(1), 1);
+  t.is(chunkSteps(), 60);
+  t.is(chunkSteps(1), 1);
 });
 
 test('no step is passed by for the time that scoring takes: none is told again', (t) => {

@@ -1,11 +1,11 @@
 /** What detectors tell of their series, from points to anomalies. */
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
-import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched.ts';
+import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched-detectors.ts';
 import { piecesOf } from '../../processors/engine/task-snapshot.ts';
 import { scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { stateBytes } from '../../queries/anomalies/state.ts';
-import type { AnomalyChange, AnomalyLook, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
+import type { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
 import { randomOf } from './random.ts';
@@ -13,7 +13,7 @@ import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;
 const startMs = Date.UTC(2026, 0, 5);
-const learntSteps = 2 * 1440;
+const trainingSteps = 2 * 1440;
 
 type Made = Partial<Omit<AnomalyPoints, 'detector'>> & { readonly detector?: Partial<AnomalyPoints['detector']> };
 
@@ -48,37 +48,37 @@ const filled = (steps: number, value: (index: number) => number): number[] =>
   Array.from({ length: steps }, (_, index) => value(index));
 
 /** A detector of two services that has learnt two days. */
-const learnt = (more: Made = {}) => {
+const trainDetector = (more: Made = {}) => {
   const run = new TaskRun(anomalyScores);
   const values = { a: about(100, 1), b: about(100, 2) };
-  const history = { a: filled(learntSteps, values.a), b: filled(learntSteps, values.b) };
+  const history = { a: filled(trainingSteps, values.a), b: filled(trainingSteps, values.b) };
   run.values([made(0, history, { ...more, mode: 'learning' })]);
-  let at = learntSteps;
+  let at = trainingSteps;
   const next = (services: Readonly<Record<string, number | null>>, own: Made = {}): void => {
     const points = Object.fromEntries(Object.entries(services).map(([name, value]) => [name, [value]]));
     run.values([made(at++, points, { ...more, ...own })]);
   };
-  const usual = (steps: number, own: Made = {}): void => {
+  const runNormal = (steps: number, own: Made = {}): void => {
     for (let i = 0; i < steps; i++) next({ a: values.a(i), b: values.b(i) }, own);
   };
   const changes = (): AnomalyChange[] => run.emitted<AnomalyChange>(topics.anomalies);
-  return { run, next, usual, changes, history, values };
+  return { run, next, runNormal, changes, history, values };
 };
 
-const told = (changes: readonly AnomalyChange[]) =>
+const changeTexts = (changes: readonly AnomalyChange[]) =>
   changes.map(({ change, labels, direction }) => `${change} ${labels['service']} ${direction}`);
 
 test('history is learnt in silence, and scores go on from it as the scorer would, bit by bit', (t) => {
-  const { run, usual, history } = learnt();
+  const { run, runNormal, history } = trainDetector();
   t.deepEqual(run.emitted(topics.anomalyScores), []);
-  usual(30);
+  runNormal(30);
   const rows = run
     .emitted<AnomalyScores>(topics.anomalyScores)
     .flatMap(({ series }) => series)
     .filter(({ key }, _, all) => key === all[0]?.key)
     .flatMap(({ points }) => points);
   const again = about(100, 1);
-  filled(learntSteps, again);
+  filled(trainingSteps, again);
   const values = [...history.a, ...filled(30, again)];
   const { scored } = scoreSeries(
     values.map((value, index) => [startMs + index * stepMs, value]),
@@ -86,15 +86,15 @@ test('history is learnt in silence, and scores go on from it as the scorer would
   );
   t.deepEqual(
     rows.map(([at, , expected, low, high, score]) => [at, expected, low, high, score]),
-    scored.slice(learntSteps).map(({ timeMs, expected, low, high, score }) => [timeMs, expected, low, high, score]),
+    scored.slice(trainingSteps).map(({ timeMs, expected, low, high, score }) => [timeMs, expected, low, high, score]),
   );
 });
 
 test('an anomaly begins, ends, and is told as an event each time', (t) => {
-  const { run, next, usual, changes } = learnt();
-  usual(20);
+  const { run, next, runNormal, changes } = trainDetector();
+  runNormal(20);
   for (let i = 0; i < 3; i++) next({ a: 400, b: 100 });
-  usual(100);
+  runNormal(100);
   const [first, ...rest] = changes();
   t.is(first?.change, 'begin');
   t.deepEqual(first?.labels, { service: 'a' });
@@ -116,113 +116,114 @@ test('an anomaly begins, ends, and is told as an event each time', (t) => {
   t.regex(events[0]?.text ?? '', /^higher than expected: 400 \{record\}, expected were \d/);
 });
 
-const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof learnt>) => void, string[]])[] = [
+const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof trainDetector>) => void, string[]])[] =
   [
-    'a known group of a count that has no records counts 0',
-    {},
-    ({ next, values }) => {
-      for (let i = 0; i < 8; i++) next({ b: values.b(i) });
-    },
-    ['begin a down'],
-  ],
-  [
-    'a missing point of another figure is no 0',
-    { counts: [] },
-    ({ next, values }) => {
-      for (let i = 0; i < 30; i++) next({ b: values.b(i) });
-    },
-    [],
-  ],
-  [
-    'a step in which nothing at all was received is a gap',
-    {},
-    ({ run, usual }) => {
-      for (let i = 0; i < 10; i++) {
-        const at = learntSteps + i;
-        run.values([made(at, {}, { gaps: [startMs + at * stepMs] })]);
-      }
-      usual(30);
-    },
-    [],
-  ],
-  [
-    'what is told again changes nothing',
-    {},
-    ({ run, usual }) => {
-      usual(5);
-      for (let i = 0; i < 5; i++) run.values([made(learntSteps + i, { a: [900], b: [900] })]);
-    },
-    [],
-  ],
-  [
-    'what is caught up tells of no beginning; once it is caught up, of what lasts',
-    {},
-    ({ next }) => {
-      for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
-      next({ a: 400, b: 100 });
-    },
-    ['begin a up'],
-  ],
-  [
-    'what began and ended in what is caught up is not told',
-    {},
-    ({ next, usual }) => {
-      for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
-      usual(60, { mode: 'late' });
-      usual(5);
-    },
-    [],
-  ],
-  [
-    'a change the other way does not matter',
-    { detector: { direction: 'up' } },
-    ({ next }) => {
-      for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
-    },
-    [],
-  ],
-  [
-    'a change that is smaller than what matters is not told',
-    { detector: { leastChange: 400 } },
-    ({ next }) => {
-      for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
-    },
-    [],
-  ],
-  [
-    'one that grows until it matters is',
-    { detector: { leastChange: 400 } },
-    ({ next }) => {
-      for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
-    },
-    ['begin a up'],
-  ],
-  [
-    'a detector that is switched off ends its anomalies',
-    {},
-    ({ next }) => {
-      next({ a: 400, b: 100 });
-      next({}, { mode: 'over' });
-      next({ a: 400, b: 100 });
-    },
-    ['begin a up', 'end a up'],
-  ],
-  [
-    'another question ends them, and is learnt anew',
-    {},
-    ({ next }) => {
-      next({ a: 400, b: 100 });
-      next({ a: 400, b: 100 }, { question: 'another' });
-      next({ a: 4000, b: 100 }, { question: 'another' });
-    },
-    ['begin a up', 'end a up'],
-  ],
-];
+    [
+      'a known group of a count that has no records counts 0',
+      {},
+      ({ next, values }) => {
+        for (let i = 0; i < 8; i++) next({ b: values.b(i) });
+      },
+      ['begin a down'],
+    ],
+    [
+      'a missing point of another figure is no 0',
+      { counts: [] },
+      ({ next, values }) => {
+        for (let i = 0; i < 30; i++) next({ b: values.b(i) });
+      },
+      [],
+    ],
+    [
+      'a step in which nothing at all was received is a gap',
+      {},
+      ({ run, runNormal }) => {
+        for (let i = 0; i < 10; i++) {
+          const at = trainingSteps + i;
+          run.values([made(at, {}, { gaps: [startMs + at * stepMs] })]);
+        }
+        runNormal(30);
+      },
+      [],
+    ],
+    [
+      'what is told again changes nothing',
+      {},
+      ({ run, runNormal }) => {
+        runNormal(5);
+        for (let i = 0; i < 5; i++) run.values([made(trainingSteps + i, { a: [900], b: [900] })]);
+      },
+      [],
+    ],
+    [
+      'what is caught up tells of no beginning; once it is caught up, of what lasts',
+      {},
+      ({ next }) => {
+        for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+        next({ a: 400, b: 100 });
+      },
+      ['begin a up'],
+    ],
+    [
+      'what began and ended in what is caught up is not told',
+      {},
+      ({ next, runNormal }) => {
+        for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+        runNormal(60, { mode: 'late' });
+        runNormal(5);
+      },
+      [],
+    ],
+    [
+      'a change the other way does not matter',
+      { detector: { direction: 'up' } },
+      ({ next }) => {
+        for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
+      },
+      [],
+    ],
+    [
+      'a change that is smaller than what matters is not told',
+      { detector: { leastChange: 400 } },
+      ({ next }) => {
+        for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
+      },
+      [],
+    ],
+    [
+      'one that grows until it matters is',
+      { detector: { leastChange: 400 } },
+      ({ next }) => {
+        for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
+      },
+      ['begin a up'],
+    ],
+    [
+      'a detector that is switched off ends its anomalies',
+      {},
+      ({ next }) => {
+        next({ a: 400, b: 100 });
+        next({}, { mode: 'over' });
+        next({ a: 400, b: 100 });
+      },
+      ['begin a up', 'end a up'],
+    ],
+    [
+      'another question ends them, and is learnt anew',
+      {},
+      ({ next }) => {
+        next({ a: 400, b: 100 });
+        next({ a: 400, b: 100 }, { question: 'another' });
+        next({ a: 4000, b: 100 }, { question: 'another' });
+      },
+      ['begin a up', 'end a up'],
+    ],
+  ];
 for (const [title, more, happens, expected] of cases)
   test(title, (t) => {
-    const detector = learnt(more);
+    const detector = trainDetector(more);
     happens(detector);
-    const begun = told(detector.changes()).filter((text) => !text.startsWith('worse'));
+    const begun = changeTexts(detector.changes()).filter((text) => !text.startsWith('worse'));
     t.deepEqual(begun, expected);
   });
 
@@ -233,37 +234,43 @@ test('a series that is new had no zeros before its first records', (t) => {
   late.values([made(0, { a: own }, { mode: 'learning' })]);
   late.values([made(own.length, { a: [value(0)] })]);
   late.values([made(own.length + 1, { a: [400] })]);
-  t.deepEqual(told(late.emitted<AnomalyChange>(topics.anomalies)), ['begin a up']);
+  t.deepEqual(changeTexts(late.emitted<AnomalyChange>(topics.anomalies)), ['begin a up']);
 });
 
 test('a detector tells how far it is, and that too little is known of its series', (t) => {
   const young = new TaskRun(anomalyScores);
   young.values([made(0, { a: [1, 2, 3] })]);
-  const [look] = young.emitted<AnomalyLook>(topics.anomalyLooks);
-  t.is(look?.learning, 1);
-  t.is(look?.speaksFromMs, startMs + 600 * stepMs);
-  t.is(look?.upToMs, startMs + 3 * stepMs);
-  const { run, next } = learnt();
+  const [evaluation] = young.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
+  t.is(evaluation?.learning, 1);
+  t.is(evaluation?.speaksFromMs, startMs + 600 * stepMs);
+  t.is(evaluation?.upToMs, startMs + 3 * stepMs);
+  const { run, next } = trainDetector();
   next({ a: 400, b: 100 }, { error: 'not all series are watched' });
-  const looks = run.emitted<AnomalyLook>(topics.anomalyLooks);
+  const evaluations = run.emitted<AnomalyEvaluation>(topics.anomalyEvaluations);
   t.deepEqual(
-    looks.map(({ number, series, learning, speaksFromMs, open }) => [number, series, learning, speaksFromMs, open]),
+    evaluations.map(({ number, series, learning, speaksFromMs, open }) => [
+      number,
+      series,
+      learning,
+      speaksFromMs,
+      open,
+    ]),
     [
       [1, 2, 0, null, 0],
       [2, 2, 0, null, 1],
     ],
   );
-  t.is(looks[1]?.error, 'not all series are watched');
+  t.is(evaluations[1]?.error, 'not all series are watched');
 });
 
 test('after a restart from a snapshot scores and anomalies go on as they would have', (t) => {
-  const detectors = [learnt(), learnt()] as const;
-  for (const [index, { run, next, usual }] of detectors.entries()) {
-    usual(5);
+  const detectors = [trainDetector(), trainDetector()] as const;
+  for (const [index, { run, next, runNormal }] of detectors.entries()) {
+    runNormal(5);
     next({ a: 400, b: 100 });
     if (index === 1) run.restart();
     next({ a: 500, b: 100 });
-    usual(20);
+    runNormal(20);
   }
   t.deepEqual(
     detectors[1].run.messages.map(({ value }) => Buffer.from(value).toString()),
@@ -273,15 +280,15 @@ test('after a restart from a snapshot scores and anomalies go on as they would h
 
 /** A job of three minutes that comes each day, of some size, and what is told of it. */
 const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | undefined)[]) => {
-  const detector = learnt();
+  const detector = trainDetector();
   const marks: object[] = [];
   let version = 0;
   const begins: boolean[] = [];
   for (const [index, size] of sizes.entries()) {
     const before = detector.changes().length;
-    detector.usual(240);
+    detector.runNormal(240);
     for (let i = 0; i < 3; i++) detector.next({ a: size, b: 100 });
-    detector.usual(30);
+    detector.runNormal(30);
     const begun = detector
       .changes()
       .slice(before)

@@ -1,21 +1,21 @@
 /** Questions that wait for their turn: what is asked when there is more than the engine can answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import type { Asked } from '../../queries/answer.ts';
-import { Turns } from '../../queries/limits/turns.ts';
+import type { QueryContext } from '../../queries/answer.ts';
+import { Answers } from '../../queries/batch/answers.ts';
+import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, queryOf } from '../../queries/run.ts';
-import { Answers } from '../../queries/together/answers.ts';
-import { LateError } from '../../runtime/within.ts';
+import { type QueryRequest, queryOf } from '../../queries/run.ts';
+import { LateError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { ask as askRule } from '../../subjects/alerts/ask.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { eventually } from '../waiting.ts';
 import { ruleOf } from './alert-evaluation.ts';
 
 const dueMs = Date.UTC(2026, 2, 1, 10);
-const askedAt = (nowMs: number): Asked => ({
+const contextAt = (nowMs: number): QueryContext => ({
   range: { from: BigInt(nowMs - 60_000) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
   stepsFrom: 'range',
 });
@@ -23,7 +23,7 @@ const counting = (service: string) =>
   queryOf({
     ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: [] },
     ...{ search: `service:${service}`, limit: 10 },
-  } as unknown as AskedQuery);
+  } as unknown as QueryRequest);
 
 interface Statement {
   readonly sql: string;
@@ -46,23 +46,23 @@ const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
     },
   } as unknown as TenantColumns;
   const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as Reading;
-  const turns = new Turns({ slots: 1, slotsPerTenant: 1, waitingPerTenant: Number.POSITIVE_INFINITY });
+  const queue = new FairQueue({ slots: 1, slotsPerTenant: 1, waitingPerTenant: Number.POSITIVE_INFINITY });
   const answers = new Answers({
     ...{ gatherMs: 0, sharedMs, aloneMs },
-    async turn(work, signal) {
-      const end = await turns.take('tenant', signal);
+    async runInSlot(work, signal) {
+      const end = await queue.acquire('tenant', signal);
       return work().finally(end);
     },
   });
-  const ask = (service: string, nowMs = dueMs, signal?: AbortSignal, asker = '') =>
-    answers.ask(counting(service), reading, askedAt(nowMs), { signal, dueMs: nowMs, asker });
+  const runQuery = (service: string, nowMs = dueMs, signal?: AbortSignal, requester = '') =>
+    answers.run(counting(service), reading, contextAt(nowMs), { signal, dueMs: nowMs, requester });
   /** Takes the only turn, until the test gives it back. */
   const occupied = () => {
     const held = Promise.withResolvers<void>();
-    void answers.turn(() => held.promise);
+    void answers.runInSlot(() => held.promise);
     return held.resolve;
   };
-  return { statements, ask, occupied, reading, answers };
+  return { statements, runQuery, occupied, reading, answers };
 };
 
 /** How many questions a statement asks. */
@@ -77,11 +77,11 @@ const rowOf = (statement: Statement): object =>
 const answer = (statement: Statement | undefined): void => statement?.answer.resolve([rowOf(statement)]);
 
 test('A question that was given up while it waited is not asked', async (t) => {
-  const { statements, ask, occupied } = opened();
+  const { statements, runQuery, occupied } = opened();
   const free = occupied();
   const given = new AbortController();
-  const first = ask('given-up', dueMs, given.signal);
-  const second = ask('wanted', dueMs - 60_000);
+  const first = runQuery('given-up', dueMs, given.signal);
+  const second = runQuery('wanted', dueMs - 60_000);
   await sleep(5);
   given.abort(new Error('its time is over'));
   await t.throwsAsync(first, { message: 'its time is over' });
@@ -94,22 +94,22 @@ test('A question that was given up while it waited is not asked', async (t) => {
 });
 
 test('A statement ends when nobody waits for any of its answers, and goes on while one does', async (t) => {
-  const { statements, ask } = opened();
+  const { statements, runQuery } = opened();
   const [one, other] = [new AbortController(), new AbortController()];
-  const asked = Promise.allSettled([ask('one', dueMs, one.signal), ask('other', dueMs, other.signal)]);
+  const pending = Promise.allSettled([runQuery('one', dueMs, one.signal), runQuery('other', dueMs, other.signal)]);
   await eventually('a statement', () => statements.length === 1);
   one.abort(new Error('given up'));
   await sleep(5);
   t.false(statements[0]?.signal?.aborted);
   other.abort(new Error('given up'));
   await eventually('the end of the statement', () => statements[0]?.signal?.aborted === true);
-  for (const each of await asked) t.is(each.status, 'rejected');
+  for (const each of await pending) t.is(each.status, 'rejected');
 });
 
 test('The newest due time is asked first, and what has waited meanwhile is asked with one statement', async (t) => {
-  const { statements, ask, occupied } = opened();
+  const { statements, runQuery, occupied } = opened();
   const free = occupied();
-  const asked: Promise<unknown>[] = [];
+  const pending: Promise<unknown>[] = [];
   for (const [service, minute] of [
     ['a', 0],
     ['b', 1],
@@ -117,7 +117,7 @@ test('The newest due time is asked first, and what has waited meanwhile is asked
     ['d', 1],
     ['e', -1],
   ] as const) {
-    asked.push(ask(service, dueMs + 60_000 * (minute - 2)));
+    pending.push(runQuery(service, dueMs + 60_000 * (minute - 2)));
     // Each is gathered by itself.
     await sleep(5);
   }
@@ -131,50 +131,53 @@ test('The newest due time is asked first, and what has waited meanwhile is asked
     );
     answer(statements[index]);
   }
-  await Promise.all(asked);
+  await Promise.all(pending);
 });
 
 test('Of questions that are equally new, those that were given up last time are asked first', async (t) => {
-  const { statements, ask, occupied } = opened();
+  const { statements, runQuery, occupied } = opened();
   const services = Array.from({ length: 64 }, (_, at) => `s${at}`);
   const round = async (nowMs: number, given: AbortSignal) => {
     const before = statements.length;
     const free = occupied();
-    const asked = services.map((service) => ask(service, nowMs, given).catch(() => undefined));
+    const pending = services.map((service) => runQuery(service, nowMs, given).catch(() => undefined));
     await sleep(5);
     free();
     await eventually('the first of two statements', () => statements.length === before + 1);
-    return { asked, first: JSON.stringify(statements.at(-1)?.parameters) };
+    return { pending, first: JSON.stringify(statements.at(-1)?.parameters) };
   };
   const given = new AbortController();
-  const { first, asked } = await round(dueMs - 60_000, given.signal);
+  const { first, pending } = await round(dueMs - 60_000, given.signal);
   t.true(first.includes('"s0"') && !first.includes('"s63"'));
   answer(statements.at(-1));
-  await Promise.all(asked.slice(0, 32));
+  await Promise.all(pending.slice(0, 32));
   given.abort(new Error('given up'));
-  await Promise.all(asked);
+  await Promise.all(pending);
   const next = await round(dueMs, new AbortController().signal);
   t.true(next.first.includes('"s63"') && !next.first.includes('"s0"'));
 });
 
 test('Who had no answer lately goes before newer ones, however many others ask the same of other ranges', async (t) => {
-  const { statements, ask, occupied } = opened();
+  const { statements, runQuery, occupied } = opened();
   const free = occupied();
   const given = new AbortController();
-  const left = ask('same', dueMs - 60_000, given.signal, 'starved');
+  const left = runQuery('same', dueMs - 60_000, given.signal, 'starved');
   await sleep(5);
   given.abort(new Error('given up'));
   await t.throwsAsync(left, { message: 'given up' });
-  const other = ask('same', dueMs - 40_000, undefined, 'other');
+  const other = runQuery('same', dueMs - 40_000, undefined, 'other');
   free();
   await eventually('the statement of the other', () => statements.length === 1);
   answer(statements[0]);
   await other;
   const freeAgain = occupied();
-  const asked = [ask('same', dueMs, undefined, 'starved')];
+  const pending = [runQuery('same', dueMs, undefined, 'starved')];
   await sleep(5);
   // So far apart that each is a statement.
-  asked.push(ask('same', dueMs + 128_000, undefined, 'other'), ask('new', dueMs + 256_000, undefined, 'new'));
+  pending.push(
+    runQuery('same', dueMs + 128_000, undefined, 'other'),
+    runQuery('new', dueMs + 256_000, undefined, 'new'),
+  );
   await sleep(5);
   freeAgain();
   const ends = [dueMs, dueMs + 256_000, dueMs + 128_000];
@@ -186,18 +189,18 @@ test('Who had no answer lately goes before newer ones, however many others ask t
     );
     answer(statements[index + 1]);
   }
-  await Promise.all(asked);
+  await Promise.all(pending);
   t.is(statements.length, 4);
 });
 
 test('Where every statement takes too long, questions go on being asked together', async (t) => {
-  const { statements, ask } = opened({ sharedMs: 20, aloneMs: 20 });
+  const { statements, runQuery } = opened({ sharedMs: 20, aloneMs: 20 });
   // Timers of statements keep no process alive.
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   for (let minute = 0; minute < 5; minute++) {
-    const asked = Array.from({ length: 32 }, (_, at) => ask(`s${at}`, dueMs + minute));
-    for (const each of await Promise.allSettled(asked)) t.is(each.status, 'rejected');
+    const pending = Array.from({ length: 32 }, (_, at) => runQuery(`s${at}`, dueMs + minute));
+    for (const each of await Promise.allSettled(pending)) t.is(each.status, 'rejected');
   }
   // One by one they would be 160 and more.
   t.true(statements.length < 60, `${statements.length} statements`);
@@ -205,7 +208,7 @@ test('Where every statement takes too long, questions go on being asked together
 });
 
 test('One question that is slow by itself is found by halves, asked alone from then on, and holds up no other', async (t) => {
-  const { statements, ask } = opened({ sharedMs: 500, aloneMs: 10_000 });
+  const { statements, runQuery } = opened({ sharedMs: 500, aloneMs: 10_000 });
   let seen = 0;
   const answering = setInterval(() => {
     for (const statement of statements.slice(seen)) {
@@ -216,9 +219,9 @@ test('One question that is slow by itself is found by halves, asked alone from t
     }
   }, 1);
   t.teardown(() => clearInterval(answering));
-  for (let at = 0; at < 10; at++) await ask(`warm-${at}`);
+  for (let at = 0; at < 10; at++) await runQuery(`warm-${at}`);
   const round = (nowMs: number) =>
-    Promise.allSettled([...Array.from({ length: 31 }, (_, at) => ask(`s${at}`, nowMs)), ask('slow', nowMs)]);
+    Promise.allSettled([...Array.from({ length: 31 }, (_, at) => runQuery(`s${at}`, nowMs)), runQuery('slow', nowMs)]);
   const others = (await round(dueMs)).slice(0, 31);
   t.true(others.every(({ status }) => status === 'fulfilled'));
   const before = statements.length;
@@ -228,11 +231,11 @@ test('One question that is slow by itself is found by halves, asked alone from t
 });
 
 test('An engine that is away is asked once, not once for each question', async (t) => {
-  const { statements, ask } = opened();
-  const asked = Array.from({ length: 32 }, (_, at) => ask(`s${at}`));
+  const { statements, runQuery } = opened();
+  const pending = Array.from({ length: 32 }, (_, at) => runQuery(`s${at}`));
   await eventually('a statement', () => statements.length === 1);
   statements[0]?.answer.reject(new UnavailableError('ClickHouse cannot be reached'));
-  for (const each of asked) await t.throwsAsync(each, { message: 'ClickHouse cannot be reached' });
+  for (const each of pending) await t.throwsAsync(each, { message: 'ClickHouse cannot be reached' });
   t.is(statements.length, 1);
 });
 
@@ -242,9 +245,9 @@ test('A rule whose question has no turn in time is not evaluated: nothing is sai
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   const rule = ruleOf({ onError: 'unknown' });
-  await t.throwsAsync(askRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 }), { instanceOf: LateError });
+  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, withinMs: 20 }), { instanceOf: LateError });
   const stopped = AbortSignal.abort(new Error('the slot is closed'));
-  await t.throwsAsync(askRule(rule, reading, { nowMs: dueMs, answers, signal: stopped, withinMs: 20 }), {
+  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, answers, signal: stopped, withinMs: 20 }), {
     message: 'the slot is closed',
   });
 });

@@ -63,7 +63,7 @@ test.before(async () => {
 });
 test.after.always(() => server.close());
 
-const ask = (
+const request = (
   path: string,
   headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' },
   method = 'GET',
@@ -73,7 +73,7 @@ const ask = (
     get({ port, host: '127.0.0.1', path, headers, method }, resolve).on('error', reject);
   });
 const read = async (path: string, headers?: Record<string, string>) => {
-  const response = await ask(path, headers);
+  const response = await request(path, headers);
   return { headers: response.headers, body: await buffer(response) };
 };
 
@@ -118,7 +118,7 @@ test('a stream is compressed too', async (t) => {
 
 test('each piece of a stream arrives before the next one is made', async (t) => {
   piped.write('first\n');
-  const response = await ask('/pieces');
+  const response = await request('/pieces');
   const plain = response.pipe(createGunzip());
   const [first] = await once(plain, 'data');
   t.is(String(first), 'first\n');
@@ -129,7 +129,7 @@ test('each piece of a stream arrives before the next one is made', async (t) => 
 
 test('a stream ends when its client leaves', async (t) => {
   left.write('first\n');
-  const response = await ask('/left');
+  const response = await request('/left');
   await once(response, 'data');
   response.destroy();
   await eventually('the end of the stream', () => left.destroyed);
@@ -137,7 +137,7 @@ test('a stream ends when its client leaves', async (t) => {
 });
 
 test('the answer to HEAD has no body', async (t) => {
-  const response = await ask('/long', { 'accept-encoding': 'gzip' }, 'HEAD');
+  const response = await request('/long', { 'accept-encoding': 'gzip' }, 'HEAD');
   t.is(response.headers['content-encoding'], undefined);
   t.is((await buffer(response)).length, 0);
 });

@@ -43,11 +43,11 @@ const cases: readonly (readonly [title: string, body: string | Buffer, status: n
   ['half a document is refused', '{"a":', 400, /not JSON/],
 ];
 
-for (const [title, body, status, says] of cases)
+for (const [title, body, status, expected] of cases)
   test(title, async (t) => {
     const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
     t.is(answer.status, status);
-    t.regex(await answer.text(), says);
+    t.regex(await answer.text(), expected);
   });
 
 test('another content type and a content coding are refused', async (t) => {

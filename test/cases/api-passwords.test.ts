@@ -6,9 +6,9 @@ import { UnavailableError } from '../../schemas/errors.ts';
 /** Counts what is computed, and how much at once. */
 const counting = () => {
   const seen: string[] = [];
-  const state = { running: 0, most: 0 };
+  const state = { running: 0, max: 0 };
   const working = async <Result>(result: Result): Promise<Result> => {
-    state.most = Math.max(state.most, ++state.running);
+    state.max = Math.max(state.max, ++state.running);
     await new Promise((done) => setImmediate(done));
     state.running--;
     return result;
@@ -41,7 +41,7 @@ test('two are computed at a time, some wait, and more are turned away', async (t
   const passwords = await openPasswords(algorithm);
   const work = Array.from({ length: 100 }, (_, n) => (n % 2 ? passwords.verify('x', 'x') : passwords.hash('x')));
   const results = await Promise.allSettled(work);
-  t.is(state.most, 2);
+  t.is(state.max, 2);
   t.is(results.filter(({ status }) => status === 'fulfilled').length, 66);
   for (const result of results) if (result.status === 'rejected') t.true(result.reason instanceof UnavailableError);
   t.false(await passwords.verify('x', 'y'), 'and then it goes on');

@@ -11,26 +11,26 @@ const operation = (limit?: Operation['limit']) => ({ operationId: 'one', limit }
 const made = () => {
   const clock = { nowMs: 1_800_000_000_000, now: () => clock.nowMs };
   const counters = memoryCounters({ clock });
-  let asked = 0;
+  let callCount = 0;
   const counting: Counters = {
     ...counters,
-    take(...given) {
-      asked++;
-      return counters.take(...given);
+    consume(...given) {
+      callCount++;
+      return counters.consume(...given);
     },
   };
-  return { limits: makeRequestLimits(counting, clock, settings), asked: () => asked, clock };
+  return { limits: makeRequestLimits(counting, clock, settings), callCount: () => callCount, clock };
 };
 
 /** How many of many requests at one moment are let through. */
-const passed = async (ask: () => Promise<void> | undefined, most = 1000): Promise<number> => {
-  for (let count = 0; count < most; count++)
+const passed = async (attempt: () => Promise<void> | undefined, max = 1000): Promise<number> => {
+  for (let count = 0; count < max; count++)
     try {
-      await ask();
+      await attempt();
     } catch {
       return count;
     }
-  return most;
+  return max;
 };
 
 test('an operation may have a limit of its own, beside which the usual one is as it was', async (t) => {
@@ -42,12 +42,12 @@ test('an operation may have a limit of its own, beside which the usual one is as
 });
 
 test('a busy caller asks the shared counters seldom, and an idle one takes no more than it uses', async (t) => {
-  const { limits, asked } = made();
+  const { limits, callCount } = made();
   t.is(await passed(() => limits.refused('203.0.113.1')), 50);
   const busy = made();
   t.is(await passed(() => busy.limits.anonymous('203.0.113.1', operation({ rate: 1000, burst: 1000 }))), 1000);
-  t.true(busy.asked() < 30, String(busy.asked()));
-  t.true(asked() <= 51);
+  t.true(busy.callCount() < 30, String(busy.callCount()));
+  t.true(callCount() <= 51);
   const idle = made();
   let through = 0;
   for (let second = 0; second < 60; second++) {

@@ -27,32 +27,36 @@ const setUp = () => {
   return {
     pass: (ms: number) => (nowMs += ms),
     runs: () => runs,
-    ask: (asked: Question, options = ttl) => cache.answer(asked, options, async () => `answer ${++runs}`),
+    getAnswer: (input: Question, options = ttl) => cache.answer(input, options, async () => `answer ${++runs}`),
     cache,
   };
 };
 
 test('the same question has the same answer until it is too old, and says how old it is', async (t) => {
-  const { ask, pass } = setUp();
-  t.deepEqual(await ask(question), { text: 'answer 1', state: 'miss', ageSeconds: 0 });
+  const { getAnswer, pass } = setUp();
+  t.deepEqual(await getAnswer(question), { text: 'answer 1', state: 'miss', ageSeconds: 0 });
   pass(999);
-  t.deepEqual(await ask(question), { text: 'answer 1', state: 'hit', ageSeconds: 0 });
+  t.deepEqual(await getAnswer(question), { text: 'answer 1', state: 'hit', ageSeconds: 0 });
   pass(2);
-  t.deepEqual(await ask(question), { text: 'answer 2', state: 'miss', ageSeconds: 0 });
-  t.deepEqual(await ask(question, { ttlMs: 1000, refresh: true }), { text: 'answer 3', state: 'miss', ageSeconds: 0 });
-  t.is((await ask(question)).text, 'answer 3');
+  t.deepEqual(await getAnswer(question), { text: 'answer 2', state: 'miss', ageSeconds: 0 });
+  t.deepEqual(await getAnswer(question, { ttlMs: 1000, refresh: true }), {
+    text: 'answer 3',
+    state: 'miss',
+    ageSeconds: 0,
+  });
+  t.is((await getAnswer(question)).text, 'answer 3');
 });
 
 test('the age is told in whole seconds', async (t) => {
-  const { ask, pass } = setUp();
-  await ask(question, { ttlMs: 5000, refresh: false });
+  const { getAnswer, pass } = setUp();
+  await getAnswer(question, { ttlMs: 5000, refresh: false });
   pass(2500);
-  t.is((await ask(question)).ageSeconds, 2);
+  t.is((await getAnswer(question)).ageSeconds, 2);
 });
 
 test('questions at the same time are answered by one execution', async (t) => {
-  const { ask, runs } = setUp();
-  const answers = await Promise.all([ask(question), ask(question), ask(question)]);
+  const { getAnswer, runs } = setUp();
+  const answers = await Promise.all([getAnswer(question), getAnswer(question), getAnswer(question)]);
   t.is(runs(), 1);
   t.deepEqual(answers.map(({ state }) => state).sort(), ['miss', 'shared', 'shared']);
 });
@@ -74,36 +78,36 @@ const others: Readonly<Record<string, Question>> = {
 
 for (const [title, other] of Object.entries(others))
   test(`${title} never shares an answer`, async (t) => {
-    const { ask } = setUp();
-    t.is((await ask(question)).text, 'answer 1');
-    t.is((await ask(other)).text, 'answer 2');
-    const together = await Promise.all([
-      ask(question, { ...ttl, refresh: true }),
-      ask(other, { ...ttl, refresh: true }),
+    const { getAnswer } = setUp();
+    t.is((await getAnswer(question)).text, 'answer 1');
+    t.is((await getAnswer(other)).text, 'answer 2');
+    const results = await Promise.all([
+      getAnswer(question, { ...ttl, refresh: true }),
+      getAnswer(other, { ...ttl, refresh: true }),
     ]);
-    t.not(together[0].text, together[1].text);
+    t.not(results[0].text, results[1].text);
   });
 
 test('another person with the same rights, and another order of parameters, share it', async (t) => {
-  const { ask } = setUp();
-  await ask({ ...question, query: { service: 'x', limit: '5' } });
+  const { getAnswer } = setUp();
+  await getAnswer({ ...question, query: { service: 'x', limit: '5' } });
   const colleague = { ...caller, userId: 'u2', sessionId: 's2', actor: { ...caller.actor, id: 'u2' } };
-  t.is((await ask({ ...question, caller: colleague, query: { limit: '5', service: 'x' } })).state, 'hit');
+  t.is((await getAnswer({ ...question, caller: colleague, query: { limit: '5', service: 'x' } })).state, 'hit');
 });
 
 test('a failure is not remembered', async (t) => {
-  const { cache, ask } = setUp();
+  const { cache, getAnswer } = setUp();
   const failing = () => cache.answer(question, ttl, () => Promise.reject(new Error('away')));
   await t.throwsAsync(failing, { message: 'away' });
-  t.is((await ask(question)).state, 'miss');
+  t.is((await getAnswer(question)).state, 'miss');
 });
 
 test('who asks the same as somebody who leaves is answered all the same, by one execution', async (t) => {
-  const { cache, ask, runs } = setUp();
+  const { cache, getAnswer, runs } = setUp();
   const begun = Promise.withResolvers<string>();
   const first = cache.answer(question, ttl, () => begun.promise);
   await new Promise(setImmediate);
-  const others = [ask(question), ask(question), ask(question)];
+  const others = [getAnswer(question), getAnswer(question), getAnswer(question)];
   await new Promise(setImmediate);
   begun.reject(new ClientLeftError());
   await t.throwsAsync(first, { instanceOf: ClientLeftError });
@@ -115,7 +119,7 @@ test('who asks the same as somebody who leaves is answered all the same, by one 
 });
 
 test('an answer that is very long is not kept', async (t) => {
-  const { cache, ask } = setUp();
+  const { cache, getAnswer } = setUp();
   await cache.answer(question, ttl, async () => 'x'.repeat(2 * 1024 * 1024));
-  t.is((await ask(question)).state, 'miss');
+  t.is((await getAnswer(question)).state, 'miss');
 });

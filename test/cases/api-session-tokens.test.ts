@@ -48,7 +48,7 @@ const without = (name: keyof typeof rightClaims): object =>
   Object.fromEntries(Object.entries(rightClaims).filter(([each]) => each !== name));
 
 /** Signed with our own key, so that nothing but what the table says is wrong. */
-const wronglySaid: Readonly<Record<string, { readonly claims?: object; readonly header?: object }>> = {
+const invalidTokens: Readonly<Record<string, { readonly claims?: object; readonly header?: object }>> = {
   'no expiry': { claims: without('exp') },
   'an expiry that is over': { claims: { ...rightClaims, exp: nowSeconds - 1 } },
   'an expiry that is no number': { claims: { ...rightClaims, exp: 'never' } },
@@ -76,10 +76,10 @@ const signed = async (
   { claims = rightClaims, header = {} }: { readonly claims?: object; readonly header?: object },
 ): Promise<string> => {
   const { crit, ...rest } = { alg: 'EdDSA', typ: 'at+jwt', kid, ...header } as { alg: string; crit?: string[] };
-  const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const definedHeader = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const jwt = new SignJWT(claims as Record<string, unknown>);
-  if (crit === undefined) return jwt.setProtectedHeader({ ...said, alg: 'EdDSA' }).sign(key);
-  return jwt.setProtectedHeader({ ...said, alg: 'EdDSA', crit }).sign(key, { crit: { surprise: true } });
+  if (crit === undefined) return jwt.setProtectedHeader({ ...definedHeader, alg: 'EdDSA' }).sign(key);
+  return jwt.setProtectedHeader({ ...definedHeader, alg: 'EdDSA', crit }).sign(key, { crit: { surprise: true } });
 };
 
 test('a token that says all that it must, signed with our key, is one', async (t) => {
@@ -88,7 +88,7 @@ test('a token that says all that it must, signed with our key, is one', async (t
   t.like(await tokens.verify(token), ids);
 });
 
-for (const [what, wrong] of Object.entries(wronglySaid)) {
+for (const [what, wrong] of Object.entries(invalidTokens)) {
   test(`a token with ${what} is refused, though it is signed with our key`, async (t) => {
     const { documents, tokens } = await opened();
     t.is(await tokens.verify(await signed(await stolen(documents), wrong)), undefined);

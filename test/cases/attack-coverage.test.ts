@@ -1,7 +1,7 @@
 /** What ids of ATT&CK stand for, and which techniques rules cover. */
 import test from 'ava';
 import { coverageOf } from '../../subjects/attack/coverage.ts';
-import { attackTagsOf, standingOf, tactics, tacticsNamed, techniques } from '../../subjects/attack/matrix.ts';
+import { attackTagsOf, tactics, tacticsNamed, techniqueStatusOf, techniques } from '../../subjects/attack/matrix.ts';
 
 test('the matrix is whole: every technique has a tactic of it, and every sub-technique its technique', (t) => {
   const names = new Set(tactics.map(({ shortName }) => shortName));
@@ -12,16 +12,16 @@ test('the matrix is whole: every technique has a tactic of it, and every sub-tec
   t.is(tactics.length, 15);
 });
 
-const standings: readonly (readonly [string, string, string?])[] = [
+const cases: readonly (readonly [string, string, string?])[] = [
   ['t1059.001', 'current'],
   ['T1562.002', 'revoked', 'T1685.001'],
   ['T1086', 'revoked', 'T1059.001'],
   ['T1064', 'deprecated'],
   ['T9999', 'unknown'],
 ];
-for (const [id, expected, by] of standings)
+for (const [id, expected, by] of cases)
   test(`${id} is ${expected}${by === undefined ? '' : `, by ${by}`}`, (t) => {
-    const found = standingOf(id);
+    const found = techniqueStatusOf(id);
     t.is(found.standing, expected as typeof found.standing);
     t.is(found.standing === 'revoked' ? found.by.id : undefined, by);
   });
@@ -55,7 +55,7 @@ test('a rule covers its sub-technique and its technique, once each, in every tac
     t.is(subtechniques.find((each) => each.technique.id === 'T1078.004')?.rules, 2);
   }
   t.deepEqual(
-    others.map(({ id, standing, rules: count }) => [id, standing.standing, count]),
+    others.map(({ id, standing: status, rules: count }) => [id, status.standing, count]),
     [['T1086', 'revoked', 1]],
   );
 });

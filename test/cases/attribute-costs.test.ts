@@ -50,7 +50,7 @@ const holders: readonly (readonly [what: string, held: Readonly<Record<string, r
 ];
 for (const [what, held] of holders)
   test(`an attribute that ${what} names is not unread`, async (t) => {
-    const { keys, lookedAt } = await unnamedAttributes(holding(held), ['cart.dump', 'cart.other']);
+    const { keys, searchedIn } = await unnamedAttributes(holding(held), ['cart.dump', 'cart.other']);
     t.deepEqual(keys, ['cart.other']);
-    t.regex(lookedAt, /\b1 (?:alert rules|dashboards|detectors|detection rules)\b/);
+    t.regex(searchedIn, /\b1 (?:alert rules|dashboards|detectors|detection rules)\b/);
   });

@@ -163,10 +163,10 @@ test('every tree up to 33 is proved to begin every larger one, and nothing else 
 
 test('a tree goes on from its subtrees as if it had never been put away', (t) => {
   for (let size = 0; size < many.length; size++) {
-    const kept = treeOf(many.slice(0, size));
-    const again = new GrowingTree(kept.size, kept.subtrees);
+    const tree = treeOf(many.slice(0, size));
+    const again = new GrowingTree(tree.size, tree.subtrees);
     for (const leaf of many.slice(size)) again.append(leaf);
     t.deepEqual(again.root(), treeOf(many).root());
-    t.is(kept.size, size);
+    t.is(tree.size, size);
   }
 });

@@ -122,9 +122,9 @@ const differences: readonly (readonly [what: string, before: unknown, after: unk
   ],
 ];
 
-for (const [what, before, after, told] of differences)
+for (const [what, before, after, expected] of differences)
   test(`a difference tells of ${what}`, (t) => {
-    t.deepEqual(differencesOf(before, after), told as never);
+    t.deepEqual(differencesOf(before, after), expected as never);
   });
 
 const secretNames = fc.constantFrom(

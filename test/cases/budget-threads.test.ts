@@ -1,19 +1,19 @@
 /** Threads with a budget: what needs more memory than they have is refused, and leaves others alone. */
 import test from 'ava';
-import type { CallReply, CallRequest } from '../../queries/apart.ts';
 import { BudgetThreads } from '../../queries/limits/budget-threads.ts';
+import type { CallReply, CallRequest } from '../../queries/worker.ts';
 
 const module = new URL('budget-threads-work.ts', import.meta.url);
 
 test('work that needs more memory than its thread has is refused as too large, and the next one runs', async (t) => {
   const threads = new BudgetThreads<CallReply>({
-    ...{ name: 'reading', module: new URL('../../queries/apart-worker.ts', import.meta.url) },
+    ...{ name: 'reading', module: new URL('../../queries/call-worker.ts', import.meta.url) },
     ...{ memoryMb: 32, works: 'long texts' },
   });
   const refusals = { tooLong: () => new Error('too long'), tooLarge: () => new Error('too large') };
   const listOf = (length: number): Promise<CallReply> =>
-    threads.run({ tenantId: 'a', budgetMs: 600_000 }, refusals, (ask) =>
-      ask((id): CallRequest => ({ id, module: module.href, name: 'lengthOfList', args: [length] })),
+    threads.run({ tenantId: 'a', budgetMs: 600_000 }, refusals, (call) =>
+      call((id): CallRequest => ({ id, module: module.href, name: 'lengthOfList', args: [length] })),
     );
   await t.throwsAsync(listOf(50_000_000), { message: 'too large' });
   t.like(await listOf(10), { result: 10 });

@@ -69,8 +69,8 @@ test('OIQ takes the cluster and the servers as the operator names them', (t) => 
     ),
   ).flat();
   const urls = hosts.map((host) => `http://oiq:PASSWORD@${host}:8123/oiq`);
-  const [, told = ''] = /OIQ_CLICKHOUSE_URL='([^']*),…'/.exec(handbook) ?? [];
-  t.is(told, urls.slice(0, 2).join(','));
+  const [, documentedUrls = ''] = /OIQ_CLICKHOUSE_URL='([^']*),…'/.exec(handbook) ?? [];
+  t.is(documentedUrls, urls.slice(0, 2).join(','));
   t.true(handbook.includes(`\`settings.CLICKHOUSE_CLUSTER: ${cluster}\``));
   t.deepEqual(settingsOf({ OIQ_CLICKHOUSE_URL: urls.join(','), OIQ_CLICKHOUSE_CLUSTER: cluster }).CLICKHOUSE_URL, urls);
   t.true(Object.keys(clickhouse.spec.configuration.users).every((key) => key.startsWith('oiq/')));

@@ -22,13 +22,13 @@ const secret = (...keys: readonly string[]) => ({
 });
 
 withTools('an existing Secret that lacks a store is refused with the key that it lacks', async (t) => {
-  for (const [there, lacking] of [
+  for (const [there, missingKey] of [
     [['OIQ_MONGODB_URL'], 'OIQ_CLICKHOUSE_URL'],
     [['OIQ_CLICKHOUSE_URL'], 'OIQ_MONGODB_URL'],
   ] as const) {
     const args = await servedObjects(t, directory, [secret(...there)]);
     await t.throwsAsync(renderSet('cluster-existing-secret', args), {
-      message: new RegExp(`a cluster needs ${lacking}, and the Secret oiq-settings lacks it: add that key`),
+      message: new RegExp(`a cluster needs ${missingKey}, and the Secret oiq-settings lacks it: add that key`),
     });
   }
 });

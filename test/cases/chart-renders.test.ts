@@ -118,9 +118,9 @@ for (const name of names) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = kind === 'Service' ? spec.selector : (spec?.selector ?? spec?.podSelector)?.matchLabels;
       if (selector === undefined || kind === 'ServiceMonitor') continue;
-      const least = /^(Deployment|StatefulSet|PodDisruptionBudget)$/.test(kind) ? [1] : undefined;
+      const allowedCounts = /^(Deployment|StatefulSet|PodDisruptionBudget)$/.test(kind) ? [1] : undefined;
       const count = found(selector);
-      t.true(least?.includes(count) ?? count >= 1, `${kind} ${metadata.name} selects ${count}`);
+      t.true(allowedCounts?.includes(count) ?? count >= 1, `${kind} ${metadata.name} selects ${count}`);
     }
   });
 }
@@ -137,8 +137,8 @@ withTools('the grace period is longer than OIQ takes to stop', async (t) => {
 
 withTools('a scaler never starts more pods than there are partitions', async (t) => {
   const { manifests } = await renderedSet('cluster-keda');
-  const most = (name: string): number => find(manifests, 'ScaledObject', name).spec.maxReplicaCount;
-  t.is(most('oiq-sink-logs'), 12);
+  const maxReplicas = (name: string): number => find(manifests, 'ScaledObject', name).spec.maxReplicaCount;
+  t.is(maxReplicas('oiq-sink-logs'), 12);
   t.is(find(manifests, 'HorizontalPodAutoscaler', 'oiq-receivers').spec.maxReplicas, 20);
   for (const { metadata, spec } of manifests.filter(({ kind }) => kind === 'ScaledObject')) {
     t.true(spec.maxReplicaCount <= 12 && spec.minReplicaCount <= spec.maxReplicaCount, metadata.name);

@@ -23,13 +23,13 @@ const deployment = (name: string, replicas: number) => ({
 
 withTools('a Deployment keeps its pods when a scaler is put over it, and with each upgrade after', async (t) => {
   const there = [deployment('oiq-receivers', 6), deployment('oiq-sink-logs', 3)];
-  const asked = await servedObjects(t, directory, there);
+  const servedList = await servedObjects(t, directory, there);
   const replicas = async (args: readonly string[], name: string): Promise<number | undefined> =>
     find((await renderSet('cluster', args)).manifests, 'Deployment', name).spec.replicas;
   const scaled = ['--set', 'receivers.autoscaling.by=hpa', '--set', 'sinks.logs.autoscaling.by=keda'];
-  t.is(await replicas([...asked, ...scaled], 'oiq-receivers'), 6);
-  t.is(await replicas([...asked, ...scaled], 'oiq-sink-logs'), 3);
-  t.is(await replicas(asked, 'oiq-receivers'), 2, 'without a scaler the values decide');
+  t.is(await replicas([...servedList, ...scaled], 'oiq-receivers'), 6);
+  t.is(await replicas([...servedList, ...scaled], 'oiq-sink-logs'), 3);
+  t.is(await replicas(servedList, 'oiq-receivers'), 2, 'without a scaler the values decide');
   t.is(await replicas(scaled, 'oiq-receivers'), undefined, 'nothing is known without a cluster to ask');
 });
 

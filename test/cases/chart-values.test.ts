@@ -68,9 +68,9 @@ withTools('a processor that is null is left out, by itself and together with oth
   const alone = await processorsOf();
   t.true(alone.length > 10);
   t.false(alone.some(({ name }) => name.includes('detections')));
-  const [together] = await processorsOf('processorsTogether=true');
-  t.true(together?.args.includes('correlations'));
-  t.false(together?.args.includes('detections'));
+  const [combined] = await processorsOf('processorsTogether=true');
+  t.true(combined?.args.includes('correlations'));
+  t.false(combined?.args.includes('detections'));
 });
 
 withTools('a number that is none, and a secret that is too short, are refused before anything changes', async (t) => {

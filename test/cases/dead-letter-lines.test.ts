@@ -4,19 +4,19 @@ import type { DeadLetters } from '../../api/dead-letters/dead-letters.ts';
 import { runDeadLetterRequest } from '../../commands/dead-letter-request.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 
-const letter = { id: 'a', receivedAt: 'now', tenantId: 't', signal: '', origin: 'o', reason: 'r', size: 1 };
+const deadLetter = { id: 'a', receivedAt: 'now', tenantId: 't', signal: '', origin: 'o', reason: 'r', size: 1 };
 const request = { filter: {}, limit: 10, dryRun: false } as const;
 
-const printed = async (asked: Parameters<typeof runDeadLetterRequest>[1], deadLetters: object): Promise<string[]> => {
+const printed = async (request: Parameters<typeof runDeadLetterRequest>[1], deadLetters: object): Promise<string[]> => {
   const lines: string[] = [];
   const platform = { deadLetters: deadLetters as DeadLetters, clock: systemClock };
-  await runDeadLetterRequest(platform, asked, (line) => lines.push(line));
+  await runDeadLetterRequest(platform, request, (line) => lines.push(line));
   return lines;
 };
 
 test('a message that quotes control characters of the sender stays one line and cannot steer the terminal', async (t) => {
   const message = 'a\u001b[31mred\nb  forged\r\u0007\u009b';
-  const list = () => Promise.resolve({ items: [{ ...letter, message }], nextCursor: null });
+  const list = () => Promise.resolve({ items: [{ ...deadLetter, message }], nextCursor: null });
   const [line, ...rest] = await printed({ ...request, action: 'list', ids: [] }, { list });
   t.is(line, 'a  now  t  -  o  r  1 bytes  a�[31mred�b  forged���');
   t.deepEqual(rest, ['1 shown']);

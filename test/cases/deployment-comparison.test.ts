@@ -84,14 +84,14 @@ for (const [title, change, aspect] of [
 
 test('a change is called worse or better by its direction, and the same traffic no difference with confidence', (t) => {
   const random = randomOf(3);
-  const usual = minutesOf(random, 60, { ...quiet, rate: 60 });
+  const normalMinutes = minutesOf(random, 60, { ...quiet, rate: 60 });
   const failing = minutesOf(random, 60, { ...quiet, rate: 60, errorRate: 0.1 });
   const verdictOf = (before: MinuteCounts[], after: MinuteCounts[], of: Aspect) =>
     compare(before, after).find(({ aspect }) => aspect === of);
-  t.like(verdictOf(usual, failing, 'errors'), { verdict: 'worse' });
-  t.like(verdictOf(failing, usual, 'errors'), { verdict: 'better' });
-  t.true((verdictOf(usual, failing, 'errors')?.confidence ?? 0) > 0.99);
-  const same = verdictOf(usual, minutesOf(random, 60, { ...quiet, rate: 60 }), 'latency');
+  t.like(verdictOf(normalMinutes, failing, 'errors'), { verdict: 'worse' });
+  t.like(verdictOf(failing, normalMinutes, 'errors'), { verdict: 'better' });
+  t.true((verdictOf(normalMinutes, failing, 'errors')?.confidence ?? 0) > 0.99);
+  const same = verdictOf(normalMinutes, minutesOf(random, 60, { ...quiet, rate: 60 }), 'latency');
   t.is(same?.verdict, 'no difference');
   t.true((same?.confidence ?? 0) > 0.95);
 });

@@ -13,7 +13,7 @@ export class DetectionStream {
   readonly chained = new TaskRun(chainedCorrelations);
   readonly #runs = [this.detections, this.correlations, this.chained];
   readonly #rules = new Map<string, StoredDetectionRule>();
-  readonly #taken = new Map<TaskRun, number>();
+  readonly #consumed = new Map<TaskRun, number>();
 
   constructor(rules: readonly StoredDetectionRule[] = []) {
     for (const rule of rules) this.deploy(rule);
@@ -55,8 +55,8 @@ export class DetectionStream {
   /** Passes on what was emitted for the processors behind. */
   #pass(atMs: number): void {
     for (const run of this.#runs) {
-      const messages = run.messages.slice(this.#taken.get(run) ?? 0);
-      this.#taken.set(run, run.messages.length);
+      const messages = run.messages.slice(this.#consumed.get(run) ?? 0);
+      this.#consumed.set(run, run.messages.length);
       for (const [topic, target] of [
         [topics.detectionMatches, this.correlations],
         [topics.chainedMatches, this.chained],

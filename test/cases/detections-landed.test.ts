@@ -68,7 +68,7 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
   const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
   const reading = { columns: tables.columns.of('acme'), nowMs: atMs, plan };
   const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(atMs) * 1_000_000n };
-  const looked: DetectionSignal[] = [];
+  const pageSignals: DetectionSignal[] = [];
   let records = 0;
   const toDeploy = { rules, fields: [], placeholders: [] };
   const isWhole = await backtestLogs(
@@ -76,7 +76,7 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
     { toDeploy, tenantId: 'acme', nowMs: atMs, budgetMs: 60_000 },
     { filter: {}, range, limit: 1_000 },
     (page) => {
-      looked.push(...page.signals);
+      pageSignals.push(...page.signals);
       records += page.records;
       return true;
     },
@@ -85,10 +85,10 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
   t.is(records, 150);
   const sorted = (signals: readonly DetectionSignal[]): string[] =>
     signals.map((signal) => JSON.stringify(DetectionSignal.parse(signal))).sort();
-  const [back, streamed] = [sorted(looked), sorted(stream.signals)];
+  const [back, streamed] = [sorted(pageSignals), sorted(stream.signals)];
   t.deepEqual(back.filter((each) => !streamed.includes(each)).slice(0, 1), []);
   t.deepEqual(streamed.filter((each) => !back.includes(each)).slice(0, 1), []);
-  const found = new Set(looked.map(({ ruleId }) => ruleId));
+  const found = new Set(pageSignals.map(({ ruleId }) => ruleId));
   for (const name of ['attribute', 'number', 'nested', 'list', 'json', 'pair', 'both', 'often', 'payment'])
     t.true(found.has(name), name);
 });
@@ -111,10 +111,10 @@ test.serial(
     const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
     const reading = { columns: tables.columns.of('acme'), nowMs: firstMs + 1_000, plan };
     const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(firstMs + 1_000) * 1_000_000n };
-    const look = async (asked: { readonly budgetMs: number; readonly signal?: AbortSignal }) => {
+    const runDetections = async (options: { readonly budgetMs: number; readonly signal?: AbortSignal }) => {
       const toDeploy = { rules: [slow, quick], fields: [], placeholders: [] };
       const seen = { records: 0, signals: 0 };
-      const run = { ...asked, toDeploy, tenantId: 'acme', nowMs: firstMs };
+      const run = { ...options, toDeploy, tenantId: 'acme', nowMs: firstMs };
       const isWhole = await backtestLogs(reading, run, { filter: {}, range, limit: 1_000 }, (page) => {
         seen.records += page.records;
         seen.signals += page.signals.length;
@@ -122,16 +122,16 @@ test.serial(
       });
       return { ...seen, isWhole };
     };
-    let turns = 0;
-    const others = setInterval(() => turns++, 1);
+    let ticks = 0;
+    const others = setInterval(() => ticks++, 1);
     t.teardown(() => clearInterval(others));
-    t.deepEqual(await look({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isWhole: false });
+    t.deepEqual(await runDetections({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isWhole: false });
     clearInterval(others);
-    t.true(turns > 100, `${turns} turns`);
+    t.true(ticks > 100, `${ticks} turns`);
     const left = new Error('the client left');
     const client = new AbortController();
-    const looking = look({ budgetMs: 600_000, signal: client.signal });
+    const running = runDetections({ budgetMs: 600_000, signal: client.signal });
     setTimeout(() => client.abort(left), 1_000);
-    t.is(await t.throwsAsync(looking), left);
+    t.is(await t.throwsAsync(running), left);
   },
 );

@@ -415,7 +415,7 @@ test('a look back gives the signals that the stream gave', (t) => {
     const rules = detectionRulesForTests.map((each) => stored(each));
     const stream = new DetectionStream(rules);
     const backtest = new Backtest(deploymentOf(rules, [], []), firstMs);
-    const looked: object[] = [];
+    const results: object[] = [];
     let atMs = firstMs;
     for (let offset = 0; offset < 150; offset++) {
       atMs += random(12_000);
@@ -435,7 +435,7 @@ test('a look back gives the signals that the stream gave', (t) => {
       const message = { ...otlpMessage('logs', request, { atMs: atMs + 10 }), key: '', offset, timestampMs: atMs + 10 };
       for (const record of itemsOf(logRecords, message, { topic: topics.logs.name, partition: 0 })) {
         const { tenantId, projectId, timeMs, service } = record;
-        looked.push(
+        results.push(
           ...backtest.add({
             tenantId,
             projectId,
@@ -448,15 +448,15 @@ test('a look back gives the signals that the stream gave', (t) => {
       }
     }
     stream.tick(atMs + 3_600_000);
-    looked.push(...backtest.end());
+    results.push(...backtest.end());
     // One that is told again under its id is the same.
     const sorted = (signals: readonly object[]): string[] => {
       const parsed = signals.map((signal) => DetectionSignal.parse(signal));
       const last = new Map(parsed.map((signal) => [signal.id, signal]));
       return [...last.values()].map((signal) => JSON.stringify(signal)).sort();
     };
-    t.true(looked.length > 100);
-    const [back, streamed] = [sorted(looked), sorted(stream.signals)];
+    t.true(results.length > 100);
+    const [back, streamed] = [sorted(results), sorted(stream.signals)];
     t.deepEqual(back.filter((each) => !streamed.includes(each)).slice(0, 1), [], `seed ${seed}`);
     t.deepEqual(streamed.filter((each) => !back.includes(each)).slice(0, 1), [], `seed ${seed}`);
     t.is(back.length, streamed.length);

@@ -1,7 +1,7 @@
 /** Calls counted by edge and minute. */
 import test from 'ava';
 import { type Edge, EdgeCounts } from '../../processors/edges/counts.ts';
-import { flush, keepCounts } from '../../processors/edges/flush.ts';
+import { countCall, flush } from '../../processors/edges/flush.ts';
 import { ServiceEdge } from '../../schemas/edges.ts';
 
 const edge: Edge = {
@@ -23,7 +23,7 @@ test('calls of one edge and minute are one value, and another minute or edge is 
   counts.add(edge, { startMs, failed: false, durationNs: 0, unpaired: 'late' });
   counts.add(edge, { startMs: startMs + 1, failed: false });
   counts.add({ ...edge, via: 'orders' }, { startMs, failed: false });
-  const values = counts.take('acme').map((value) => ServiceEdge.parse(value));
+  const values = counts.drain('acme').map((value) => ServiceEdge.parse(value));
   t.deepEqual(
     values.map(({ minute, via, requests, errors, timed }) => [
       new Date(minute).toISOString(),
@@ -47,7 +47,7 @@ test('a clock that says anything is counted in a minute that the table holds, an
   const counts = new EdgeCounts();
   const durationNs = Number.MAX_SAFE_INTEGER - 1;
   for (const at of [startMs * 1000, startMs * 1000]) counts.add(edge, { startMs: at, failed: false, durationNs });
-  const [value] = counts.take('acme');
+  const [value] = counts.drain('acme');
   t.is(new Date(value?.minute ?? 0).toISOString(), '2106-02-07T06:28:00.000Z');
   t.is(value?.durationSum, Number.MAX_SAFE_INTEGER);
 });
@@ -57,14 +57,14 @@ test('counts are emitted half a minute after the first, or as soon as there are 
   const timers: unknown[][] = [];
   const emitted: ServiceEdge[] = [];
   const context = { tenantId: 'acme', clockMs: startMs, setTimer: (...timer: unknown[]) => timers.push(timer) };
-  const keep = (server: string) =>
-    keepCounts(counts, { ...edge, server }, { startMs, failed: false }, context, (value) => emitted.push(value));
-  for (let index = 0; index < 4_999; index++) keep(`pay-${index}`);
+  const addServer = (server: string) =>
+    countCall(counts, { ...edge, server }, { startMs, failed: false }, context, (value) => emitted.push(value));
+  for (let index = 0; index < 4_999; index++) addServer(`pay-${index}`);
   t.deepEqual(timers, [['clock', startMs + 30_000, 'flush']]);
   t.is(emitted.length, 0);
-  keep('one more');
+  addServer('one more');
   t.is(emitted.length, 5_000);
-  keep('and the next');
+  addServer('and the next');
   t.is(timers.length, 2);
   flush(counts, 'acme', (value) => emitted.push(value));
   t.is(emitted.length, 5_001);

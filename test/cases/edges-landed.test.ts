@@ -25,7 +25,7 @@ const columns =
   'minute, project_id, server_project_id, connection, client_kind, client, server_kind, server, system, address, via, failed, timed, length, server_length, alone';
 type Columns = Readonly<Partial<Record<string, string>>>;
 const select = (given: Columns, from: string): string => {
-  const usual: Columns = {
+  const defaults: Columns = {
     ...{
       minute: 'minute',
       project_id: 'project_id',
@@ -46,7 +46,7 @@ const select = (given: Columns, from: string): string => {
   };
   return `SELECT ${columns
     .split(', ')
-    .map((column) => `${given[column] ?? usual[column]} AS ${column}_`)
+    .map((column) => `${given[column] ?? defaults[column]} AS ${column}_`)
     .join(', ')} FROM ${from}`;
 };
 

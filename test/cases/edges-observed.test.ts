@@ -9,7 +9,7 @@ import { messageOf, text, tracesRequest } from './sink-tables.ts';
 
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 
-interface Said {
+interface Observations {
   readonly ends: CallEnd[];
   readonly calls: { readonly edge: Edge; readonly call: Call }[];
 }
@@ -19,7 +19,7 @@ const observed = (
   kind: keyof typeof kinds,
   attributes: Readonly<Record<string, string | boolean>>,
   { parent = '', links = [] as string[], resource = [] as object[] } = {},
-): Said => {
+): Observations => {
   const span = {
     ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 2), parentSpanId: Buffer.from(parent, 'hex') },
     ...{
@@ -39,17 +39,17 @@ const observed = (
     ],
   });
   const message = { ...messageOf([request], { signal: 'traces' }), key: 'acme', value: Buffer.from(request) };
-  const said: Said = { ends: [], calls: [] };
+  const observations: Observations = { ends: [], calls: [] };
   for (const view of itemsOf(spans, message, { topic: 'otlp.traces', partition: 0 }))
     observe(view, {
-      end: (end) => said.ends.push(end),
-      call: (edge, call) => said.calls.push({ edge, call }),
+      end: (end) => observations.ends.push(end),
+      call: (edge, call) => observations.calls.push({ edge, call }),
     });
-  return said;
+  return observations;
 };
 
 /** `client connection server` of each call, with the peer's system and address. */
-const callsOf = ({ calls }: Said): string[] =>
+const callsOf = ({ calls }: Observations): string[] =>
   calls.map(({ edge }) => {
     const { clientKind, client, connection, serverKind, server, system, address } = edge;
     const more = [system, address].filter((each) => each !== '').join(' ');
@@ -75,9 +75,9 @@ const databases: readonly (readonly [Readonly<Record<string, string>>, string])[
 ];
 for (const [attributes, node] of databases)
   test(`a client span with ${JSON.stringify(attributes)} asks the database ${node}`, (t) => {
-    const said = observed('client', attributes);
-    t.deepEqual(callsOf(said), [`service cart query database ${node}`]);
-    t.deepEqual(said.ends, [], 'and waits for no other span');
+    const observations = observed('client', attributes);
+    t.deepEqual(callsOf(observations), [`service cart query database ${node}`]);
+    t.deepEqual(observations.ends, [], 'and waits for no other span');
   });
 
 const remotes: readonly (readonly [Readonly<Record<string, string>>, string | undefined])[] = [
@@ -141,10 +141,10 @@ const queues: readonly (readonly [
 ];
 for (const [kind, attributes, calls, ends] of queues)
   test(`a ${kind} span with ${JSON.stringify(attributes)}: ${calls.join() || 'no edge of its own'}, ${ends} that waits`, (t) => {
-    const said = observed(kind, attributes);
-    t.deepEqual(callsOf(said), [...calls]);
-    t.is(said.ends.length, ends);
-    t.true(said.ends.every(({ isMessage }) => isMessage));
+    const observations = observed(kind, attributes);
+    t.deepEqual(callsOf(observations), [...calls]);
+    t.is(observations.ends.length, ends);
+    t.true(observations.ends.every(({ isMessage }) => isMessage));
   });
 
 test('a server span without a parent answers a user, and with one it waits for its client', (t) => {

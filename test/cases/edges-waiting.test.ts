@@ -11,28 +11,28 @@ const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs
 });
 
 /** A place to wait, and what came of it in words. */
-const waitingOf = (most?: number) => {
-  const waiting = new Waiting(60_000, undefined, most);
-  const said: string[] = [];
+const waitingOf = (max?: number) => {
+  const waiting = new Waiting(60_000, undefined, max);
+  const events: string[] = [];
   const outcomes: Outcomes = {
-    pair: (caller, callee) => said.push(`${caller.service} → ${callee.service}`),
-    unpaired: ({ service }, isCaller, reason) => said.push(`${isCaller ? 'client' : 'server'} ${service} ${reason}`),
+    pair: (caller, callee) => events.push(`${caller.service} → ${callee.service}`),
+    unpaired: ({ service }, isCaller, reason) => events.push(`${isCaller ? 'client' : 'server'} ${service} ${reason}`),
   };
   const add = (end: CallEnd, watermarkMs = nowMs - 60_000, clockMs = nowMs) =>
     waiting.add(end, { clockMs, watermarkMs }, outcomes);
-  return { waiting, said, outcomes, add };
+  return { waiting, events, outcomes, add };
 };
 
 test('a client and a server meet whichever comes first, and a client meets each of its servers', (t) => {
-  const { said, add } = waitingOf();
+  const { events, add } = waitingOf();
   add(endOf('a', { callee: 'b' }));
   add(endOf('a'));
   add(endOf('a', { callee: 'c' }));
-  t.deepEqual(said, ['a → b', 'a → c']);
+  t.deepEqual(events, ['a → b', 'a → c']);
 });
 
 test('a span that comes twice counts once', (t) => {
-  const { said, add } = waitingOf();
+  const { events, add } = waitingOf();
   const answers = [
     endOf('a', { callee: 'b' }),
     endOf('a', { callee: 'b' }),
@@ -44,29 +44,29 @@ test('a span that comes twice counts once', (t) => {
     answers.map((end) => add(end).isNew),
     [true, false, true, false, false],
   );
-  t.deepEqual(said, ['a → b']);
+  t.deepEqual(events, ['a → b']);
 });
 
 test('an end goes once the watermark is a minute past it, and later where its other side ended later', (t) => {
-  const { waiting, said, outcomes, add } = waitingOf();
+  const { waiting, events, outcomes, add } = waitingOf();
   const { due } = add(endOf('a'));
   t.is(due, nowMs / 1000 + 60);
   add(endOf('b', { callee: 's' }));
   add(endOf('b', { callee: 's2', atMs: nowMs + 30_000 }), undefined, nowMs + 30_000);
   const again = waiting.expire(nowMs / 1000 + 60, outcomes);
-  t.deepEqual(said, ['client a expired']);
+  t.deepEqual(events, ['client a expired']);
   t.deepEqual(again, [nowMs / 1000 + 90]);
   waiting.expire(nowMs / 1000 + 90, outcomes);
-  t.deepEqual(said.slice(1), ['server s expired', 'server s2 expired']);
+  t.deepEqual(events.slice(1), ['server s expired', 'server s2 expired']);
   t.is(waiting.entries, 0);
   t.is(waiting.bytes, 0);
 });
 
 test('an end that the watermark has passed is counted as late', (t) => {
-  const { waiting, said, outcomes, add } = waitingOf();
+  const { waiting, events, outcomes, add } = waitingOf();
   const { due } = add(endOf('a', { atMs: nowMs - 200_000 }));
   waiting.expire(due ?? 0, outcomes);
-  t.deepEqual(said, ['client a late']);
+  t.deepEqual(events, ['client a late']);
 });
 
 test('a clock that is years ahead makes nothing wait for years', (t) => {
@@ -75,11 +75,11 @@ test('a clock that is years ahead makes nothing wait for years', (t) => {
 });
 
 test('beyond the memory that they may take the oldest go, and are counted as evicted', (t) => {
-  const { waiting, said, add } = waitingOf(1_500);
+  const { waiting, events, add } = waitingOf(1_500);
   add(endOf('paired', { callee: 'b' }));
   add(endOf('paired'));
   for (const each of ['a', 'b', 'c', 'd']) add(endOf(each));
-  t.deepEqual(said, ['paired → b', 'client a evicted']);
+  t.deepEqual(events, ['paired → b', 'client a evicted']);
   t.is(waiting.evicted, 2);
   t.is(waiting.entries, 3);
 });
@@ -100,9 +100,9 @@ test('what was saved goes on as if nothing had happened', (t) => {
 });
 
 test('a thousand servers of one client are remembered, and the others pair all the same', (t) => {
-  const { waiting, said, add } = waitingOf();
+  const { waiting, events, add } = waitingOf();
   add(endOf('a'));
   for (let index = 0; index < 1_500; index++) add(endOf('a', { callee: `s${index}` }));
-  t.is(said.length, 1_500);
+  t.is(events.length, 1_500);
   t.true(waiting.bytes < 200_000);
 });

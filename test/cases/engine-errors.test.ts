@@ -43,7 +43,7 @@ Code: 210. DB::NetException: Connection refused (10.0.0.7:9000). (NETWORK_ERROR)
 : While executing Remote. (ALL_CONNECTION_TRIES_FAILED) (version 26.7.2.1)`;
 const refused = 'Code: 516. DB::Exception: oiq: Authentication failed: password is incorrect\n\nIf you use …';
 
-const told: readonly [what: string, error: Error | undefined, message: RegExp][] = [
+const cases: readonly [what: string, error: Error | undefined, message: RegExp][] = [
   [
     'a shard that does not answer, with the reason once',
     queryError(279, new Error(failed)),
@@ -78,7 +78,7 @@ const told: readonly [what: string, error: Error | undefined, message: RegExp][]
     /^the ClickHouse server a:8123 takes nothing at the moment: Table is in readonly mode$/,
   ],
 ];
-for (const [what, error, message] of told)
+for (const [what, error, message] of cases)
   test(`${what} is told to people`, (t) => {
     t.true(error instanceof UnavailableError);
     t.regex(error?.message ?? '', message);

@@ -25,7 +25,7 @@ test.after.always(() => tables?.close());
 
 /** Errors of four weeks, most of them received at once and some days later. A user meets several. */
 const insert = (tenant: string, condition: string): Promise<void> => {
-  const hash = (salt: number, most: number): string => `cityHash64(number, ${salt}) % ${most}`;
+  const hash = (salt: number, max: number): string => `cityHash64(number, ${salt}) % ${max}`;
   return tables.columns.execute(`INSERT INTO error_occurrences (tenant_id, project_id, timestamp, received_at, fingerprint, source, service, environment, release, handled, user_id)
     SELECT '${tenant}', concat('p', toString(${hash(1, 2)})), fromUnixTimestamp64Milli(toInt64(${nowMs} - ${hash(2, 28 * dayMs)}), 'UTC') AS at,
       least(addMilliseconds(at, if(${hash(3, 10)} = 0, ${hash(4, 3 * dayMs)}, ${hash(5, 20_000)})), fromUnixTimestamp64Milli(toInt64(${nowMs}), 'UTC')) AS received_at,

@@ -24,7 +24,7 @@ test('heads are read in order of size, landed or not, each once and each as it w
     await columns.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const all = (...asked: [tenantId: string, after?: number, upTo?: number]) => headsIn(heads, ...asked);
+  const all = (...args: [tenantId: string, after?: number, upTo?: number]) => headsIn(heads, ...args);
   const landed = () => landHeads(bus, columns);
 
   const [three, seven, ten] = [headOf('a', 3), headOf('a', 7), headOf('a', 10)] as const;

@@ -6,7 +6,7 @@ import { answerOf } from '../../queries/metrics/metric-answer.ts';
 import { MetricQuery } from '../../queries/query.ts';
 
 test('what is computed has as many digits as it is worth', (t) => {
-  for (const [given, told] of [
+  for (const [given, expected] of [
     [6.999999999998056, 7],
     [97.20099999999996, 97.201],
     [0.1 + 0.2, 0.3],
@@ -20,13 +20,13 @@ test('what is computed has as many digits as it is worth', (t) => {
     [Number.NaN, Number.NaN],
     [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   ] as const)
-    t.is(withoutNoise(given), told);
+    t.is(withoutNoise(given), expected);
 });
 
 const stored = 0.12345678901234566;
 
 test('of a metric, what is a stored value is told as it was stored', (t) => {
-  const told = (overTime: string, across: string, value: number): unknown => {
+  const readFigure = (overTime: string, across: string, value: number): unknown => {
     const query = MetricQuery.parse({ kind: 'metric', metric: 'm', overTime, across });
     const windows = { starts: [0], count: 1, partial: [] };
     const plan = { query, windows, groups: [{ labels: {} }], limits: { answer: 100 }, partial: [] };
@@ -34,24 +34,24 @@ test('of a metric, what is a stored value is told as it was stored', (t) => {
       .rows?.[0];
   };
   for (const overTime of ['last', 'min', 'max'])
-    for (const across of ['none', 'min', 'max']) t.deepEqual(told(overTime, across, stored), [stored]);
+    for (const across of ['none', 'min', 'max']) t.deepEqual(readFigure(overTime, across, stored), [stored]);
   for (const [overTime, across] of [
     ['rate', 'none'],
     ['avg', 'max'],
     ['last', 'sum'],
   ] as const)
-    t.deepEqual(told(overTime, across, 6.999999999998056), [7]);
+    t.deepEqual(readFigure(overTime, across, 6.999999999998056), [7]);
 });
 
 test('of records too', (t) => {
   const values = { value: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
-  const told = (kind: string, answer: number, seconds: number): unknown => {
+  const readFigure = (kind: string, answer: number, seconds: number): unknown => {
     const measure = { function: kind, field: 'x', percentile: 95 } as never;
     return figuresOf([measure], 'logs', values as never)[0]?.read(answer, seconds, 'table');
   };
-  t.is(told('percentile', 97.20099999999996, 1), 97.201);
-  t.is(told('avg', 0.30000000000000004, 1), 0.3);
-  t.is(told('rate', 21, 2.99999999999999), 7);
-  t.is(told('min', stored, 1), stored);
-  t.is(told('max', stored, 1), stored);
+  t.is(readFigure('percentile', 97.20099999999996, 1), 97.201);
+  t.is(readFigure('avg', 0.30000000000000004, 1), 0.3);
+  t.is(readFigure('rate', 21, 2.99999999999999), 7);
+  t.is(readFigure('min', stored, 1), stored);
+  t.is(readFigure('max', stored, 1), stored);
 });

@@ -8,7 +8,7 @@ import { modeOf } from '../../subjects/file-integrity/read.ts';
 import { coversHost } from '../../subjects/file-integrity/scope.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
-const sha = (letter: string): string => letter.repeat(64);
+const sha = (char: string): string => char.repeat(64);
 const seconds = Math.floor(firstMs / 1000) - 10;
 
 const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
@@ -59,9 +59,9 @@ const falco = (rule: string, fields: object): object => ({
   output_fields: { 'proc.name': 'vi', 'proc.pid': 812, 'user.name': 'root', ...fields },
 });
 
-type Told = Partial<FileChange>;
+type ExpectedChange = Partial<FileChange>;
 /** What one record tells. */
-const cases: readonly (readonly [title: string, given: object, told: Told])[] = [
+const cases: readonly (readonly [title: string, given: object, told: ExpectedChange])[] = [
   [
     'Wazuh: content changed, with hashes before and after',
     record(
@@ -157,11 +157,11 @@ const cases: readonly (readonly [title: string, given: object, told: Told])[] = 
       ['ACCESSED', 'read'],
     ] as const
   ).map(
-    ([action, meant]) =>
+    ([action, expectedAction]) =>
       [
-        `osquery: ${action} is ${meant}`,
+        `osquery: ${action} is ${expectedAction}`,
         record(osquery({ target_path: '/etc/x', category: 'etc', action })),
-        { action: meant, path: '/etc/x' },
+        { action: expectedAction, path: '/etc/x' },
       ] as const,
   ),
   [
@@ -262,11 +262,11 @@ const cases: readonly (readonly [title: string, given: object, told: Told])[] = 
   ],
 ];
 
-for (const [title, given, told] of cases)
+for (const [title, given, expected] of cases)
   test(title, (t) => {
     const { files } = found([given]);
     t.is(files.length, 1);
-    t.like(files[0], told);
+    t.like(files[0], expected);
   });
 
 test('each row of a batch of osquery is a change', (t) => {
@@ -314,7 +314,7 @@ const path = (number: number, item: number, name: string, nametype: string): str
   `type=PATH ${serial(number)}: item=${item} name=${name} inode=17 dev=fd:00 mode=0100644 ouid=0 ogid=0 rdev=00:00 nametype=${nametype} cap_fp=0 cap_fe=0`;
 
 /** Lines of auditd, each a record of its own. */
-const audits: readonly (readonly [title: string, lines: readonly string[], told: readonly Told[]])[] = [
+const audits: readonly (readonly [title: string, lines: readonly string[], told: readonly ExpectedChange[]])[] = [
   [
     'auditd: a file opened to be written',
     [
@@ -411,17 +411,17 @@ const audits: readonly (readonly [title: string, lines: readonly string[], told:
   ],
 ];
 
-for (const [title, lines, told] of audits) {
+for (const [title, lines, expected] of audits) {
   test(title, (t) => {
     const { files } = found(lines.map((line) => record(line)));
-    t.is(files.length, told.length);
-    for (const [at, each] of told.entries()) t.like(files[at], each);
+    t.is(files.length, expected.length);
+    for (const [at, each] of expected.entries()) t.like(files[at], each);
   });
   test(`${title}, in one body`, (t) => {
     const { files } = found([record(lines.map((line) => `node=web-9 ${line}`).join('\n'))]);
     t.deepEqual(
       files.map(({ action, path: of, host }) => [action, of, host]),
-      told.map(({ action, path: of }) => [action, of, 'web-9']),
+      expected.map(({ action, path: of }) => [action, of, 'web-9']),
     );
   });
 }
@@ -491,11 +491,11 @@ const packages: readonly (readonly [line: string, told: readonly Package[]])[] =
     ],
   ],
 ];
-for (const [line, told] of packages)
+for (const [line, expected] of packages)
   test(`packages: ${line.slice(0, 70)}`, (t) => {
     const { packages: changes } = found([record(line)]);
-    t.is(changes.length, told.length);
-    for (const [at, each] of told.entries()) t.like(changes[at], { ...each, host: 'web-1' });
+    t.is(changes.length, expected.length);
+    for (const [at, each] of expected.entries()) t.like(changes[at], { ...each, host: 'web-1' });
   });
 
 test('modes are octal', (t) => {

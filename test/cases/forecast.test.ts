@@ -1,14 +1,14 @@
 /** Forecasts of series whose next values are known. */
 import test from 'ava';
-import { type Forecast, type ForecastOptions, forecast, leastValues } from '../../queries/forecast/forecast.ts';
-import { crossing } from '../../queries/forecast/until.ts';
+import { crossing } from '../../queries/forecast/crossing.ts';
+import { type Forecast, type ForecastOptions, forecast, minValues } from '../../queries/forecast/forecast.ts';
 import { hourlySeries } from '../bench/hourly-series.ts';
 import { randomOf } from './random.ts';
 
 const horizon = 48;
 const hours: ForecastOptions = { horizon, periods: [24, 168], kind: 'any' };
 const made = (length: number, value: (hour: number) => number): number[] => Array.from({ length }, (_, i) => value(i));
-const told = (values: readonly number[], options: Partial<ForecastOptions> = {}): Forecast => {
+const forecastOf = (values: readonly number[], options: Partial<ForecastOptions> = {}): Forecast => {
   const found = forecast(values, { ...hours, ...options });
   if (found === undefined) throw new Error(`${values.length} values are too few`);
   return found;
@@ -17,18 +17,18 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 test('a season that repeats goes on', (t) => {
   const wave = (hour: number): number => 100 + 50 * Math.sin((2 * Math.PI * hour) / 24) + (hour % 168 < 48 ? 30 : 0);
-  for (const [lead, value] of told(made(1000, wave)).values.entries())
+  for (const [lead, value] of forecastOf(made(1000, wave)).values.entries())
     t.true(Math.abs(value - wave(1000 + lead)) < 1, `${lead}: ${value}`);
 });
 
 test('a constant stays what it is, and its interval has no width', (t) => {
-  const found = told(made(100, () => 7));
+  const found = forecastOf(made(100, () => 7));
   t.true(found.values.every((value) => Math.abs(value - 7) < 1e-9));
   t.true(found.interval(0.95).every(([low, high]) => high - low < 1e-9));
 });
 
 test('a line goes on for as many steps as it has history, then stays level', (t) => {
-  const { values } = told(
+  const { values } = forecastOf(
     made(60, (step) => 10 * step),
     { horizon: 600 },
   );
@@ -39,8 +39,8 @@ test('a line goes on for as many steps as it has history, then stays level', (t)
 test('counts never go below zero and shares stay within 0 and 1, intervals too', (t) => {
   const random = randomOf(3);
   const falling = made(200, (step) => Math.max(0, 200 - step + 20 * random()));
-  const counts = told(falling, { kind: 'count' });
-  const shares = told(
+  const counts = forecastOf(falling, { kind: 'count' });
+  const shares = forecastOf(
     made(200, () => 0.9 + 0.1 * random()),
     { kind: 'share' },
   );
@@ -48,7 +48,7 @@ test('counts never go below zero and shares stay within 0 and 1, intervals too',
   t.true(counts.interval(0.95).every(([low]) => low >= 0));
   t.true(shares.interval(0.99).every(([low, high]) => low >= 0 && high <= 1));
   t.true(
-    told(falling, { horizon: 150 })
+    forecastOf(falling, { horizon: 150 })
       .interval(0.95)
       .some(([low]) => low < 0),
   );
@@ -59,13 +59,13 @@ test('of invented hourly series, errors are at most 0.8 of those of the day befo
   for (let seed = 1000; seed < 1040; seed++) {
     const series = hourlySeries(seed, 700);
     const [past, truth] = [series.slice(0, -horizon), series.slice(-horizon)];
-    const found = told(past, { kind: 'count' });
+    const found = forecastOf(past, { kind: 'count' });
     const scale = sum(truth) / horizon || 1;
     errors += sum(truth.map((value, lead) => Math.abs(value - (found.values[lead] ?? 0)))) / scale;
     naive += sum(truth.map((value, lead) => Math.abs(value - (past[past.length - 24 + (lead % 24)] ?? 0)))) / scale;
-    const [eighty, most] = [found.interval(0.8), found.interval(0.95)];
+    const [eighty, ninetyFive] = [found.interval(0.8), found.interval(0.95)];
     for (const [lead, value] of truth.entries()) {
-      const [[low80, high80], [low95, high95]] = [eighty[lead] ?? [1, 0], most[lead] ?? [1, 0]];
+      const [[low80, high80], [low95, high95]] = [eighty[lead] ?? [1, 0], ninetyFive[lead] ?? [1, 0]];
       in80 += Number(low80 <= value && value <= high80);
       in95 += Number(low95 <= value && value <= high95);
       count++;
@@ -82,12 +82,12 @@ test('where each night was exactly 0 the next one is, and what is merely rare is
   const sun = (hour: number): number =>
     hour % 24 > 6 && hour % 24 < 18 ? Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24) : 0;
   const power = made(480, (hour) => 100 * sun(hour) * (0.3 + 0.7 * random()));
-  const found = told(power, { kind: 'count' });
+  const found = forecastOf(power, { kind: 'count' });
   for (const [lead, value] of found.values.entries())
     if (sun(480 + lead) < 1e-9) t.is(value, 0, String(lead));
     else if (sun(480 + lead) > 0.3) t.true(value > 5, `${lead}: ${value}`);
   t.true(found.interval(0.95).every(([low, high]) => low === 0 || low < high));
-  const rare = told(
+  const rare = forecastOf(
     made(480, () => Number(random() < 0.2)),
     { kind: 'count' },
   );
@@ -105,7 +105,7 @@ test('of few values, intervals hold about their share, a line goes on, and a lim
       return [100 + 10 * normal(), walk, 100 + 8 * step + 5 * normal()][seed % 3] ?? 0;
     });
     const length = 3 + (seed % 10);
-    const found = told(series.slice(0, length), { horizon: 3 });
+    const found = forecastOf(series.slice(0, length), { horizon: 3 });
     for (const [lead, value] of series.slice(length, length + 3).entries()) {
       const holds = (share: number): boolean => {
         const [low, high] = found.interval(share)[lead] ?? [1, 0];
@@ -119,17 +119,17 @@ test('of few values, intervals hold about their share, a line goes on, and a lim
   t.log(`in 80 %: ${in80 / count}, in 95 %: ${in95 / count}`);
   t.true(Math.abs(in80 / count - 0.8) < 0.1, String(in80 / count));
   t.true(Math.abs(in95 / count - 0.95) < 0.06, String(in95 / count));
-  const line = told([10, 20, 30, 40, 50], { horizon: 4 });
+  const line = forecastOf([10, 20, 30, 40, 50], { horizon: 4 });
   t.true(Math.abs((line.values[3] ?? 0) - 90) < 1, String(line.values));
   t.is(crossing(line, { above: 65 }).steps, 2);
-  const falling = told([9, 6, 3], { horizon: 4, kind: 'count' });
+  const falling = forecastOf([9, 6, 3], { horizon: 4, kind: 'count' });
   t.true(falling.values.every((value) => value >= 0) && falling.interval(0.8).every(([low]) => low >= 0));
 });
 
 test('too few values carry no forecast', (t) => {
   t.is(
     forecast(
-      made(leastValues - 1, (step) => step),
+      made(minValues - 1, (step) => step),
       hours,
     ),
     undefined,
@@ -138,7 +138,7 @@ test('too few values carry no forecast', (t) => {
 
 test('values of 1e300, and as small, are forecast in finite numbers', (t) => {
   for (const unit of [1e300, 1e-300, -1e300]) {
-    const found = told(made(300, (step) => unit * (1 + (step % 24) / 24)));
+    const found = forecastOf(made(300, (step) => unit * (1 + (step % 24) / 24)));
     t.true(found.values.every(Number.isFinite), String(unit));
     t.true(found.interval(0.95).flat().every(Number.isFinite), String(unit));
   }
@@ -146,12 +146,12 @@ test('values of 1e300, and as small, are forecast in finite numbers', (t) => {
 
 test('the same values are forecast the same, bit by bit', (t) => {
   const values = hourlySeries(5, 600);
-  t.deepEqual(told(values).values, told([...values]).values);
+  t.deepEqual(forecastOf(values).values, forecastOf([...values]).values);
 });
 
 test('a line with noise crosses a limit where arithmetic says, between an earlier and a later step', (t) => {
   const random = randomOf(9);
-  const found = told(
+  const found = forecastOf(
     made(200, (step) => step + 4 * random()),
     { horizon: 100, periods: [] },
   );
@@ -164,7 +164,7 @@ test('a line with noise crosses a limit where arithmetic says, between an earlie
 
 test('a limit that is not likely to be crossed has no step, and the reason tells the probability', (t) => {
   const random = randomOf(9);
-  const found = told(made(300, () => 50 + random()));
+  const found = forecastOf(made(300, () => 50 + random()));
   const never = crossing(found, { below: 10 });
   t.deepEqual(never, {
     ...{ steps: null, low: null, high: null, probability: 0 },

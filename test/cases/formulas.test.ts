@@ -27,7 +27,7 @@ const formulaOf = (expression: string, names: readonly string[]): FormulaQuery =
     ),
   });
 
-const ask = (expression: string, answers: Readonly<Record<string, Answer>>): Promise<Answer> =>
+const evaluate = (expression: string, answers: Readonly<Record<string, Answer>>): Promise<Answer> =>
   runFormula(formulaOf(expression, Object.keys(answers)), async (part) => {
     const name = part.kind === 'aggregate' ? (part.search ?? '') : '';
     return answers[name] as Answer;
@@ -59,7 +59,7 @@ const values: readonly (readonly [string, number | null])[] = [
 ];
 for (const [expression, value] of values)
   test(`${expression} is ${value}`, async (t) => {
-    const { rows, columns } = await ask(expression, plain);
+    const { rows, columns } = await evaluate(expression, plain);
     t.deepEqual(rows, [[value]]);
     t.deepEqual(
       columns.map(({ name }) => name),
@@ -80,7 +80,7 @@ const refused: readonly (readonly [string, string])[] = [
 ];
 for (const [expression, message] of refused)
   test(`${expression.slice(0, 20)} is refused: ${message}`, async (t) => {
-    const failure = await t.throwsAsync(ask(expression, plain), { instanceOf: QueryError, message });
+    const failure = await t.throwsAsync(evaluate(expression, plain), { instanceOf: QueryError, message });
     t.is((failure as QueryError).path, 'expression');
   });
 
@@ -94,7 +94,7 @@ test('groups are joined by equal labels, whatever their order, and one that a si
     [{ host: 'x', service: 'cart' }, 4],
     [{ host: 'y', service: 'web' }, 7],
   ]);
-  const { rows, columns } = await ask('100 * e / r', { e: errors, r: requests });
+  const { rows, columns } = await evaluate('100 * e / r', { e: errors, r: requests });
   t.deepEqual(
     columns.map(({ name }) => name),
     ['service', 'host', 'value'],
@@ -112,11 +112,11 @@ test('a side without labels goes with every group of the other', async (t) => {
     [{ service: 'shop' }, 3],
   ]);
   const all = table([[{}, 4]]);
-  t.deepEqual((await ask('of / all', { of, all })).rows, [
+  t.deepEqual((await evaluate('of / all', { of, all })).rows, [
     ['cart', 0.25],
     ['shop', 0.75],
   ]);
-  t.deepEqual((await ask('all - of', { of, all })).rows, [
+  t.deepEqual((await evaluate('all - of', { of, all })).rows, [
     ['cart', 3],
     ['shop', 1],
   ]);
@@ -150,7 +150,7 @@ test('series are calculated step by step', async (t) => {
     ],
     [0, 120],
   );
-  const { series: found, partialSteps, partial } = await ask('one / other', { one, other });
+  const { series: found, partialSteps, partial } = await evaluate('one / other', { one, other });
   t.deepEqual(found, [
     {
       name: 'one / other',
@@ -185,7 +185,7 @@ const units: readonly (readonly [string, string])[] = [
 ];
 for (const [expression, unit] of units)
   test(`the unit of ${expression} is ${unit === '' ? 'not known' : unit}`, async (t) => {
-    const { columns } = await ask(expression, { n: table([[{}, 1]], 'ns'), r: table([[{}, 1]], '{record}') });
+    const { columns } = await evaluate(expression, { n: table([[{}, 1]], 'ns'), r: table([[{}, 1]], '{record}') });
     t.is(columns.at(-1)?.unit, unit);
   });
 

@@ -1,7 +1,7 @@
 /** Up to when answers say that records have landed: as sinks told it, without a read of records. */
 import test from 'ava';
 import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { newestReceived } from '../../schemas/telemetry-message.ts';
@@ -15,10 +15,10 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const range = { from: BigInt(receivedAtMs - 60_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
-const counted: AskedQuery = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
+const counted: QueryRequest = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
 const isoOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000000Z');
-const told = (tenantId: string, newestMs: number): void =>
-  tables.columns.tellLanded('logs', new Map([[tenantId, newestMs]]));
+const recordLanded = (tenantId: string, newestMs: number): void =>
+  tables.columns.recordWatermark('logs', new Map([[tenantId, newestMs]]));
 
 /** The columns of a tenant, and the statements that were asked of them, but for those that tell why nothing was found. */
 const watched = (tenantId: string): { columns: TenantColumns; statements: string[] } => {
@@ -40,14 +40,14 @@ const freshnessOf = async (columns: TenantColumns, nowMs = receivedAtMs + 1_000,
   (await run(query, { columns, plan: defaultPlans['enterprise'] as Plan, nowMs }, { range })).freshness;
 
 test('what was told is the freshness of an answer, and no record is counted for it', async (t) => {
-  told('busy', receivedAtMs);
+  recordLanded('busy', receivedAtMs);
   const { columns, statements } = watched('busy');
   t.deepEqual(await freshnessOf(columns), { landedUpTo: isoOf(receivedAtMs) });
   t.false(statements.some((sql) => sql.includes('received_at')));
 });
 
 test('what was received more than 20 minutes ago is not fresh, and no record is counted to know it', async (t) => {
-  told('silent', receivedAtMs);
+  recordLanded('silent', receivedAtMs);
   const { columns, statements } = watched('silent');
   t.deepEqual(await freshnessOf(columns, receivedAtMs + 20 * 60_000), { landedUpTo: isoOf(receivedAtMs) });
   t.deepEqual(await freshnessOf(columns, receivedAtMs + 20 * 60_000 + 1), {
@@ -64,7 +64,7 @@ test('until something is told, records tell', async (t) => {
   );
   await tables.land([{ offset: 0, value, headers }]);
   t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs) });
-  told('untold', receivedAtMs + 500);
+  recordLanded('untold', receivedAtMs + 500);
   t.deepEqual(await freshnessOf(tables.columns.of('untold')), { landedUpTo: isoOf(receivedAtMs + 500) });
 });
 
@@ -91,10 +91,11 @@ test('landings are written together and not for each batch, and those that could
     written.push(sql);
     if (failures-- > 0) throw new Error('the server is away');
   });
-  for (let batch = 0; batch < 1_000; batch++) landings.tell('logs', new Map([[`tenant-${batch % 2}`, 1_000 + batch]]));
+  for (let batch = 0; batch < 1_000; batch++)
+    landings.record('logs', new Map([[`tenant-${batch % 2}`, 1_000 + batch]]));
   await eventually('it is tried', () => written.length > 0);
   t.is(written.length, 1);
-  landings.tell('logs', new Map([['tenant-2', 7]]));
+  landings.record('logs', new Map([['tenant-2', 7]]));
   await landings.close();
   t.is(written.length, 2);
   for (const newestMs of ['1998', '1999', '7'])

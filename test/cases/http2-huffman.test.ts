@@ -52,7 +52,7 @@ const encoded = async (all: readonly OutgoingHttpHeaders[]): Promise<Buffer[]> =
   const blocks: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   const { promise: whole, resolve } = Promise.withResolvers<void>();
-  const take = (kind: number, flags: number, payload: Buffer): void => {
+  const handleFrame = (kind: number, flags: number, payload: Buffer): void => {
     // A priority before the block.
     if (kind === type.headers) blocks.push(payload.subarray((flags & 0x20) === 0 ? 0 : 5));
     if (kind === type.continuation) blocks.push(Buffer.concat([blocks.pop() ?? payload, payload]));
@@ -61,7 +61,7 @@ const encoded = async (all: readonly OutgoingHttpHeaders[]): Promise<Buffer[]> =
     rest = Buffer.concat([rest, chunk]);
     while (rest.length >= 9 && rest.length >= 9 + rest.readUIntBE(0, 3)) {
       const end = 9 + rest.readUIntBE(0, 3);
-      take(rest[3] ?? 0, rest[4] ?? 0, rest.subarray(9, end));
+      handleFrame(rest[3] ?? 0, rest[4] ?? 0, rest.subarray(9, end));
       rest = rest.subarray(end);
     }
     if (blocks.length === all.length) resolve();

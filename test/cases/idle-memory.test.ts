@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import test from 'ava';
-import { Slabs } from '../../adapters/slabs.ts';
+import { BufferPool } from '../../adapters/buffer-pool.ts';
 import { collectWhenIdle } from '../../runtime/idle-memory.ts';
 import { Memory } from '../../runtime/memory.ts';
 
@@ -10,18 +10,18 @@ test.serial('a thread that has become idle lets go of garbage and of memory that
   mock.timers.enable({ apis: ['setInterval'] });
   let isIdle = false;
   const stop = collectWhenIdle(() => isIdle);
-  const slabs = new Slabs();
+  const bufferPool = new BufferPool();
   const memory = new Memory();
-  const slab = slabs.take(2 * 1024 * 1024);
-  const piece = memory.take(100_000);
-  const { buffer } = slab.bytes;
-  slab.release();
+  const pooledBuffer = bufferPool.acquire(2 * 1024 * 1024);
+  const piece = memory.allocate(100_000);
+  const { buffer } = pooledBuffer.bytes;
+  pooledBuffer.release();
   memory.give(piece);
   const garbage = new WeakRef(new Array(4_000_000).fill(0.5));
 
   mock.timers.tick(checkMs);
-  t.is(slabs.take(2 * 1024 * 1024).bytes.buffer, buffer, 'while it is busy, memory is used again');
-  t.is(memory.take(100_000), piece);
+  t.is(bufferPool.acquire(2 * 1024 * 1024).bytes.buffer, buffer, 'while it is busy, memory is used again');
+  t.is(memory.allocate(100_000), piece);
   memory.give(piece);
 
   isIdle = true;
@@ -30,7 +30,7 @@ test.serial('a thread that has become idle lets go of garbage and of memory that
     setImmediate(() => {
       mock.timers.tick(checkMs);
       t.is(garbage.deref(), undefined);
-      t.not(memory.take(100_000), piece);
+      t.not(memory.allocate(100_000), piece);
       stop();
       mock.timers.reset();
       resolve();
@@ -39,17 +39,17 @@ test.serial('a thread that has become idle lets go of garbage and of memory that
 });
 
 test('threads share so much memory of a bus, which is not dropped while it may be used again', (t) => {
-  const slabs = new Slabs({ areShared: true });
-  const most = 48 * 1024 * 1024;
+  const bufferPool = new BufferPool({ areShared: true });
+  const maxBytes = 48 * 1024 * 1024;
   const size = 4 * 1024 * 1024;
-  const take = (bytes = size) => slabs.take(bytes);
+  const acquire = (bytes = size) => bufferPool.acquire(bytes);
   const isShared = ({ bytes }: { bytes: Buffer }): boolean => bytes.buffer instanceof SharedArrayBuffer;
-  const taken = Array.from({ length: 2 * (most / size) }, () => take());
-  t.is(taken.filter(isShared).length, most / size);
-  const shared = new Set(taken.filter(isShared).map(({ bytes }) => bytes.buffer));
-  for (const slab of taken) slab.release();
-  const again = Array.from(shared, () => take());
+  const buffers = Array.from({ length: 2 * (maxBytes / size) }, () => acquire());
+  t.is(buffers.filter(isShared).length, maxBytes / size);
+  const shared = new Set(buffers.filter(isShared).map(({ bytes }) => bytes.buffer));
+  for (const pooledBuffer of buffers) pooledBuffer.release();
+  const again = Array.from(shared, () => acquire());
   t.deepEqual(new Set(again.map(({ bytes }) => bytes.buffer)), shared);
   again[0]?.release();
-  t.true(isShared(take(size / 2)), 'of one that is larger, where no more may be shared');
+  t.true(isShared(acquire(size / 2)), 'of one that is larger, where no more may be shared');
 });

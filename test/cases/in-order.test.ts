@@ -1,6 +1,6 @@
 /** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
 import test from 'ava';
-import { asOfOne, type RowOrder } from '../../queries/as-of-one.ts';
+import { asOfOne, type RowOrder } from '../../queries/merge-series.ts';
 import { type Earlier, inStretches } from '../../queries/rows/in-order.ts';
 import { inTraceOrder } from '../../queries/traces/trace-facts.ts';
 import { randomOf } from './random.ts';
@@ -59,7 +59,7 @@ for (const order of orders)
 for (const order of orders)
   test(`${order}: rows of several servers, each of which gave its own, are those that one would give`, (t) => {
     const random = randomOf(5);
-    const below = (most: number): string => String(Math.floor(random() * most));
+    const below = (max: number): string => String(Math.floor(random() * max));
     for (let round = 0; round < 100; round++) {
       // Few times and places, of different numbers of digits, some before 1970.
       const all = Array.from({ length: Math.floor(random() * 60) }, (_, ordinal) => ({
@@ -84,7 +84,7 @@ for (const order of orders)
 
 test('spans of a trace from several servers are in the order in which one would give them', (t) => {
   const random = randomOf(7);
-  const below = (most: number): number => Math.floor(random() * most);
+  const below = (max: number): number => Math.floor(random() * max);
   const spans = Array.from({ length: 400 }, () => {
     const [start, lasted, span] = [below(12) - 6, below(12), below(3)];
     const places = [below(12), below(12), below(1_000)];
@@ -135,23 +135,23 @@ for (const order of orders)
 test('a first stretch that has nothing is not read, unless the question found something before', async (t) => {
   const day = { from: middle, to: middle + hours };
   const stretchesRead = async (earlier: Earlier, rowsOf: (from: bigint) => string[]) => {
-    const asked: bigint[] = [];
-    const looked: bigint[] = [];
+    const requestedFrom: bigint[] = [];
+    const checkedFrom: bigint[] = [];
     const rows = await inStretches(
       day,
       {
         ...{ order: 'newest', limit: 1, earlier },
         async hasSome({ from }) {
-          looked.push(from);
+          checkedFrom.push(from);
           return rowsOf(from).length > 0;
         },
       },
       async ({ from }) => {
-        asked.push(from);
+        requestedFrom.push(from);
         return rowsOf(from);
       },
     );
-    return [looked.length, asked.length, rows.length];
+    return [checkedFrom.length, requestedFrom.length, rows.length];
   };
   const rare = memory();
   t.deepEqual(await stretchesRead(rare, (from) => (from === middle ? ['row'] : [])), [1, 2, 1]);
@@ -172,11 +172,11 @@ test('the first stretch of one service is ten minutes long', async (t) => {
 
 /** What a question found, as the memory keeps it. */
 const memory = (): Earlier => {
-  let kept: ReturnType<Earlier['get']>;
+  let cached: ReturnType<Earlier['get']>;
   return {
-    get: () => kept,
+    get: () => cached,
     set(found) {
-      kept = found;
+      cached = found;
     },
   };
 };

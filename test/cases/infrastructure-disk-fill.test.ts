@@ -8,12 +8,12 @@ const GiB = 1024 ** 3;
 const hours = (days: number, used: (hour: number) => number): UsedAt[] =>
   Array.from({ length: days * 24 + 1 }, (_, hour) => ({ atMs: hour * hourMs, used: used(hour) }));
 const last = (history: readonly UsedAt[]): number => history.at(-1)?.used ?? 0;
-const ask = (history: readonly UsedAt[], ceiling: number | undefined) =>
+const fillOf = (history: readonly UsedAt[], ceiling: number | undefined) =>
   daysUntilFull(history, { ceiling, used: last(history) });
 
 test('a straight line ends where arithmetic says', (t) => {
   // 10 GiB and 2 GiB a day for 7 days: 24 GiB now, 76 left: 38 days.
-  const found = ask(
+  const found = fillOf(
     hours(7, (hour) => 10 * GiB + (hour * 2 * GiB) / 24),
     100 * GiB,
   );
@@ -25,7 +25,7 @@ test('a straight line ends where arithmetic says', (t) => {
 test('a cleanup in the middle and a burst of an hour do not turn the line', (t) => {
   const grown = (hour: number): number => 20 * GiB + (hour * GiB) / 24;
   const history = hours(10, (hour) => grown(hour) + (hour === 100 ? 30 * GiB : 0));
-  const found = ask(history, 60 * GiB);
+  const found = fillOf(history, 60 * GiB);
   t.true(Math.abs((found.value ?? 0) - 30) < 0.5, JSON.stringify(found));
 });
 
@@ -45,7 +45,7 @@ const reasons: readonly [title: string, history: UsedAt[], ceiling: number | und
 ];
 for (const [title, history, ceiling, reason] of reasons)
   test(`no number of days for ${title}, and the reason says why`, (t) => {
-    const found = ask(history, ceiling);
+    const found = fillOf(history, ceiling);
     t.is(found.value, null, JSON.stringify(found));
     t.regex(found.reason ?? '', reason);
   });
@@ -56,7 +56,7 @@ test('a full disk is full now', (t) => {
 
 test('of 200 noisy histories, at least 80 % of the 90 % intervals hold the true day', (t) => {
   const random = randomOf(7);
-  let [held, told] = [0, 0];
+  let [held, predictedCount] = [0, 0];
   for (let round = 0; round < 200; round++) {
     let noise = 0;
     const perDay = (1 + random() * 3) * GiB;
@@ -65,12 +65,12 @@ test('of 200 noisy histories, at least 80 % of the 90 % intervals hold the true 
       noise = 0.7 * noise + (random() + random() + random() - 1.5) * GiB;
       return 40 * GiB + (hour * perDay) / 24 + noise;
     });
-    const found = ask(history, 200 * GiB);
+    const found = fillOf(history, 200 * GiB);
     if (found.value === null) continue;
-    told++;
+    predictedCount++;
     const truth = (200 * GiB - last(history)) / perDay;
     if ((found.low ?? Infinity) <= truth && truth <= (found.high ?? Infinity)) held++;
   }
-  t.log(`${held} of ${told}`);
-  t.true(told > 190 && held / told >= 0.8, `${held} of ${told}`);
+  t.log(`${held} of ${predictedCount}`);
+  t.true(predictedCount > 190 && held / predictedCount >= 0.8, `${held} of ${predictedCount}`);
 });

@@ -22,8 +22,8 @@ const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, r
 };
 
 /** Asks for so many bytes of text. */
-const ask = (connection: DirectConnection, text: string) =>
-  connection.ask({
+const send = (connection: DirectConnection, text: string) =>
+  connection.request({
     ...{ key: 1, version: 15, tagged: true, payload: Writer.create().appendString(text, false) },
     *parser(bytes): Parser<string> {
       return (yield Buffer.alloc(bytes)).toString();
@@ -38,15 +38,15 @@ const answer = (id: number, text: string): Buffer => {
 };
 
 test('answers go to their requests in order, also when they come in one piece', async (t) => {
-  let asked = Buffer.alloc(0);
+  let received = Buffer.alloc(0);
   const connection = await connectTo(t, (socket) =>
     socket.on('data', (chunk: Buffer) => {
-      asked = Buffer.concat([asked, chunk]);
-      if (asked.includes('second')) socket.write(Buffer.concat([answer(1, 'one'), answer(2, '')]));
+      received = Buffer.concat([received, chunk]);
+      if (received.includes('second')) socket.write(Buffer.concat([answer(1, 'one'), answer(2, '')]));
     }),
   );
-  t.deepEqual(await Promise.all([ask(connection, 'first'), ask(connection, 'second')]), ['one', '']);
-  t.is(asked.readInt32BE(0), asked.indexOf('first') + 'first'.length - 4);
+  t.deepEqual(await Promise.all([send(connection, 'first'), send(connection, 'second')]), ['one', '']);
+  t.is(received.readInt32BE(0), received.indexOf('first') + 'first'.length - 4);
 });
 
 for (const { title, serve, message } of [
@@ -70,24 +70,24 @@ for (const { title, serve, message } of [
 ])
   test(`a server that ${title} fails what waits, and all that is asked after it`, async (t) => {
     const connection = await connectTo(t, (socket) => socket.once('data', () => serve(socket)));
-    const waiting = [ask(connection, 'first'), ask(connection, 'second')];
+    const waiting = [send(connection, 'first'), send(connection, 'second')];
     for (const each of waiting) await t.throwsAsync(each, { message });
     t.false(connection.isOpen);
-    await t.throwsAsync(ask(connection, 'later'), { message });
+    await t.throwsAsync(send(connection, 'later'), { message });
   });
 
 test('a server that says nothing is given up, one that is asked nothing is not', async (t) => {
   const patient = await connectTo(t, () => undefined, 100);
   const connection = await connectTo(t, () => undefined, 100);
-  await t.throwsAsync(ask(connection, 'first'), { message: /within 100 ms/ });
-  await t.throwsAsync(ask(connection, 'later'), { message: /within 100 ms/ });
+  await t.throwsAsync(send(connection, 'first'), { message: /within 100 ms/ });
+  await t.throwsAsync(send(connection, 'later'), { message: /within 100 ms/ });
   t.true(patient.isOpen);
 });
 
 test('what a server sends without being asked ends the connection', async (t) => {
   const connection = await connectTo(t, (socket) => socket.write('x'));
   while (connection.isOpen) await new Promise((resolve) => setImmediate(resolve));
-  await t.throwsAsync(ask(connection, 'first'), { message: /not asked for/ });
+  await t.throwsAsync(send(connection, 'first'), { message: /not asked for/ });
 });
 
 /** A broker that takes any password, for so many milliseconds; tells what it was sent. */

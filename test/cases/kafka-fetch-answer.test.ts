@@ -3,10 +3,10 @@
 import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
+import { BufferPool } from '../../adapters/buffer-pool.ts';
 import { type FetchAnswer, fetchAnswer, type PartitionAnswer } from '../../adapters/bus-kafka/fetch-answer.ts';
 import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 import { recordBatch } from '../../adapters/bus-kafka/record-batch.ts';
-import { Slabs } from '../../adapters/slabs.ts';
 
 interface Partition {
   readonly index: number;
@@ -153,14 +153,14 @@ const byDriver = (bytes: Buffer) => {
 /** Numbers below `most` that look random and are always the same. */
 const dice = (seed: number) => {
   let state = seed;
-  return (most: number): number => {
+  return (max: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
+    return Math.floor((state / 2 ** 32) * max);
   };
 };
 
-function* tell<Answer>(parser: Parser<Answer>, told: Answer[]): Parser<void> {
-  told.push(yield* parser);
+function* collect<Answer>(parser: Parser<Answer>, answers: Answer[]): Parser<void> {
+  answers.push(yield* parser);
 }
 
 for (const { title, topics, error } of answers)
@@ -170,15 +170,15 @@ for (const { title, topics, error } of answers)
     for (let seed = 1; seed <= 24; seed++) {
       const next = dice(seed);
       const largest = [bytes.length < 3_000 ? 1 + next(8) : 1_000, 5_000, 70_000, bytes.length * 2][seed % 4] ?? 1;
-      const told: FetchAnswer[] = [];
-      const slabs = new Slabs();
-      const intake = new FetchBuffer(() => tell(fetchAnswer(slabs), told));
+      const answers: FetchAnswer[] = [];
+      const bufferPool = new BufferPool();
+      const intake = new FetchBuffer(() => collect(fetchAnswer(bufferPool), answers));
       // Two answers, one after the other, by turns as a socket that reads into `room` and as one that brings its own memory.
       const both = Buffer.concat([bytes, bytes]);
       for (let at = 0; at < both.length; ) {
         const part = both.subarray(at, at + 1 + next(largest));
         if (next(2) === 0) {
-          intake.take(part);
+          intake.append(part);
           at += part.length;
         } else {
           const copied = part.copy(intake.room);
@@ -186,32 +186,32 @@ for (const { title, topics, error } of answers)
           at += copied;
         }
       }
-      t.deepEqual(told.map(seen), [expected, expected], `seed ${seed}`);
+      t.deepEqual(answers.map(seen), [expected, expected], `seed ${seed}`);
     }
   });
 
 test('records come into the memory in which they stay', (t) => {
-  const told: FetchAnswer[] = [];
-  const slabs = new Slabs();
-  const intake = new FetchBuffer(() => tell(fetchAnswer(slabs), told));
+  const answers: FetchAnswer[] = [];
+  const bufferPool = new BufferPool();
+  const intake = new FetchBuffer(() => collect(fetchAnswer(bufferPool), answers));
   const bytes = written([[{ index: 0, records: batchOf(1_100_000) }]]);
   intake.received(bytes.copy(intake.room));
   const { room } = intake;
   t.true(room.length > 1_000_000);
   // As a socket would: what fits, and the rest wherever it is wanted then.
   intake.received(bytes.copy(room, 0, 64 * 1024));
-  intake.take(bytes.subarray(64 * 1024 + room.length));
-  const value = told[0]?.responses[0]?.partitions[0]?.records[0]?.records[0]?.value;
+  intake.append(bytes.subarray(64 * 1024 + room.length));
+  const value = answers[0]?.responses[0]?.partitions[0]?.records[0]?.records[0]?.value;
   t.is(value?.length, 1_100_000);
   t.true(value?.buffer === room.buffer);
 });
 
 test('what was not asked for is refused', (t) => {
   const intake = new FetchBuffer(() => undefined);
-  t.throws(() => intake.take(Buffer.from('x')), { message: /not asked for/ });
+  t.throws(() => intake.append(Buffer.from('x')), { message: /not asked for/ });
 });
 
 test('a number without an end is refused', (t) => {
-  const intake = new FetchBuffer(() => tell(fetchAnswer(new Slabs()), []));
-  t.throws(() => intake.take(Buffer.alloc(10, 255)), { message: /too long/ });
+  const intake = new FetchBuffer(() => collect(fetchAnswer(new BufferPool()), []));
+  t.throws(() => intake.append(Buffer.alloc(10, 255)), { message: /too long/ });
 });

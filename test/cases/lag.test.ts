@@ -1,21 +1,21 @@
 import test from 'ava';
-import { GroupLooks, largestShare, watchGroups } from '../../commands/lag.ts';
+import { GroupLagMonitor, largestShare, watchGroups } from '../../commands/lag.ts';
 import type { Lag } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { eventually } from '../waiting.ts';
 
 /** Makes a function that looks at these groups once. */
-const lookingAt = (
-  reporting: ConstructorParameters<typeof GroupLooks>[0],
-  groups: Parameters<GroupLooks['add']>[0],
+const makeLagReport = (
+  reporting: ConstructorParameters<typeof GroupLagMonitor>[0],
+  groups: Parameters<GroupLagMonitor['add']>[0],
 ) => {
-  const looks = new GroupLooks(reporting);
-  looks.add(groups);
-  return () => looks.look();
+  const history = new GroupLagMonitor(reporting);
+  history.add(groups);
+  return () => history.check();
 };
 
 /** A member in each group. */
-const members = async (asked: readonly string[]) => new Map(asked.map((group) => [group, 1]));
+const members = async (groupNames: readonly string[]) => new Map(groupNames.map((group) => [group, 1]));
 
 const groups = [
   { group: 'known', topics: ['a'] },
@@ -43,7 +43,7 @@ test('Lag that is not known any more is NaN, not what it was, and of the one gro
     if (isAway && group === 'lost') throw new Error('the coordinator is away');
     return [{ topic, partition: 0, committed: 1, end: 8, lag: 7 }];
   };
-  const report = lookingAt(
+  const report = makeLagReport(
     {
       bus: { lag: lagOf, members, ...messages(new Map()) },
       clock: { now: () => 0 },
@@ -86,7 +86,7 @@ test('The age of the lag is that of the oldest message not committed, to one loo
   let at = { committed: 0, end: 0, nowMs: 0 };
   let isAway = false;
   let age: number | undefined;
-  const report = lookingAt(
+  const report = makeLagReport(
     {
       bus: {
         ...bus,
@@ -106,7 +106,7 @@ test('The age of the lag is that of the oldest message not committed, to one loo
     },
     [{ group: 'one', topics: ['a'] }],
   );
-  const looks = [
+  const cases = [
     { title: 'a start with lag', committed: 40, end: 100, age: 60, reads: [40] },
     { title: 'standing still', committed: 40, end: 105, age: 65, reads: [] },
     { title: 'moving, still behind', committed: 70, end: 110, age: 40, reads: [70] },
@@ -121,7 +121,7 @@ test('The age of the lag is that of the oldest message not committed, to one loo
     { title: 'beyond what can be read', committed: 250, end: 300, age: 0, reads: [] },
     { title: 'beyond it, and behind', committed: 260, end: 310, age: Number.NaN, reads: [260] },
   ];
-  for (const { title, committed, end, nowMs = end * 1000, isAway: away = false, ...expected } of looks) {
+  for (const { title, committed, end, nowMs = end * 1000, isAway: away = false, ...expected } of cases) {
     at = { committed, end, nowMs };
     isAway = away;
     reads.length = 0;
@@ -131,10 +131,10 @@ test('The age of the lag is that of the oldest message not committed, to one loo
 });
 
 test('A process tells of the groups of its own roles at once, and of the others later', async (t) => {
-  const told: string[] = [];
-  const { promise: isTold, resolve } = Promise.withResolvers<void>();
+  const reportedGroups: string[] = [];
+  const { promise: hasReported, resolve } = Promise.withResolvers<void>();
   const lag = async (group: string): Promise<Lag[]> => {
-    told.push(group);
+    reportedGroups.push(group);
     if (group.startsWith('processors.')) resolve();
     return [];
   };
@@ -145,10 +145,10 @@ test('A process tells of the groups of its own roles at once, and of the others 
     log: silent,
   };
   const { stop } = watchGroups(platform, ['sinks'], { othersAfter: 1 });
-  await isTold;
+  await hasReported;
   stop();
-  t.true(told[0]?.startsWith('sinks.'));
-  t.true(told.includes('sinks.logs'));
+  t.true(reportedGroups[0]?.startsWith('sinks.'));
+  t.true(reportedGroups.includes('sinks.logs'));
 });
 
 test('A process that consumes nothing but answers how groups stand looks at all of them', async (t) => {
@@ -156,10 +156,10 @@ test('A process that consumes nothing but answers how groups stand looks at all 
     bus: { lag: async () => [], members, ...messages(new Map()) },
     ...{ clock: { now: () => 0 }, metrics: { set() {} }, log: silent },
   };
-  const looks = watchGroups(platform, [], { othersAfter: 1, asks: true });
-  const known = (): readonly string[] => looks.groups().map(({ group }) => group);
+  const groupWatch = watchGroups(platform, [], { othersAfter: 1, isRequired: true });
+  const known = (): readonly string[] => groupWatch.groups().map(({ group }) => group);
   await eventually('all', () => known().includes('sinks.logs') && known().includes('processors.alert-evaluation'));
-  looks.stop();
+  groupWatch.stop();
   t.pass();
 });
 
@@ -167,7 +167,7 @@ test('Lags that are not known are told in one line, and so are groups that do no
   const lines: { readonly message: string; readonly fields: object }[] = [];
   const clock = { nowMs: 0, now: () => clock.nowMs };
   const isLost = (group: string): boolean => group.startsWith('lost');
-  const look = lookingAt(
+  const check = makeLagReport(
     {
       bus: {
         async lag(group, [topic = '']) {
@@ -181,14 +181,14 @@ test('Lags that are not known are told in one line, and so are groups that do no
     },
     ['lost 1', 'lost 2', 'lost 3', 'still 1', 'still 2'].map((group) => ({ group, topics: ['a'] })),
   );
-  for (; clock.nowMs <= 60_000; clock.nowMs += 5000) await look();
-  const told = (message: string) => lines.filter((line) => line.message === message);
-  await eventually('both', () => told('consumer groups do not keep up').length > 0 && lines.length > 1);
-  t.deepEqual(told('the lag of groups is unknown')[0]?.fields, {
+  for (; clock.nowMs <= 60_000; clock.nowMs += 5000) await check();
+  const linesOf = (message: string) => lines.filter((line) => line.message === message);
+  await eventually('both', () => linesOf('consumer groups do not keep up').length > 0 && lines.length > 1);
+  t.deepEqual(linesOf('the lag of groups is unknown')[0]?.fields, {
     error: new Error('the coordinator is away'),
     groups: 3,
   });
-  const [{ fields } = { fields: {} }] = told('consumer groups do not keep up');
+  const [{ fields } = { fields: {} }] = linesOf('consumer groups do not keep up');
   t.like(fields, { groups: 5 });
   t.regex(JSON.stringify(fields), /lost 1 is not known to get on.*still 2 stands still for 60 seconds/);
 });

@@ -88,10 +88,10 @@ const types: Readonly<
   'Map(String, UInt8)': [[{ a: 1, b: 2 }], '0200000000000000 0161 0162 0102', [{ a: 256 }, [], null, 'a']],
 };
 
-for (const [type, [taken, bytes, refused]] of Object.entries(types)) {
+for (const [type, [accepted, bytes, refused]] of Object.entries(types)) {
   test(`a column of ${type} holds what it is given, and refuses what it cannot hold`, (t) => {
     const { column, push } = valueColumn(`${type} CODEC(ZSTD(1))`);
-    for (const value of taken) push(value);
+    for (const value of accepted) push(value);
     column.mark();
     for (const value of refused) {
       t.throws(() => push(value), { instanceOf: PermanentError }, String(value));
@@ -100,7 +100,7 @@ for (const [type, [taken, bytes, refused]] of Object.entries(types)) {
     const target = Buffer.alloc(column.size());
     column.write(target, 0);
     t.is(target.toString('hex'), bytes.replaceAll(' ', ''));
-    t.is(column.rows, taken.length);
+    t.is(column.rows, accepted.length);
   });
 }
 

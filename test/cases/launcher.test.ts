@@ -29,10 +29,10 @@ test('signals are passed on, and one that comes a second later or more ends a pr
   });
   const ended = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const told = async (): Promise<string | undefined> => (await lines.next()).value;
-  t.is(await told(), 'ready');
+  const nextLine = async (): Promise<string | undefined> => (await lines.next()).value;
+  t.is(await nextLine(), 'ready');
   child.kill('SIGTERM');
-  t.is(await told(), 'SIGTERM');
+  t.is(await nextLine(), 'SIGTERM');
   await delay(1_100);
   child.kill('SIGINT');
   t.deepEqual(await ended, [128 + 9, null]);

@@ -20,13 +20,13 @@ const matchBody = (body: string): void => {
 
 /** Milliseconds of the processor; what takes less than ten tells nothing. */
 const costOf = (run: () => void): number => {
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let count = 0; count < 3; count++) {
     const before = threadMs();
     run();
-    least = Math.min(least, threadMs() - before);
+    min = Math.min(min, threadMs() - before);
   }
-  return Math.max(10, least);
+  return Math.max(10, min);
 };
 
 const cases: readonly [

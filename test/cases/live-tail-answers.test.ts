@@ -20,7 +20,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-const told = <View extends RecordView>(
+const answersOf = <View extends RecordView>(
   source: Source<View>,
   messages: readonly ScanMessage[],
   answerOf: (view: View) => object,
@@ -60,7 +60,7 @@ const sorted = (_key: string, value: unknown): unknown =>
 test('a log record', async (t) => {
   await forRandom('logs', async (tenantId, messages) => {
     const read = await readLogs(tables.columns.of(tenantId), 'true', {}, 10_000);
-    t.deepEqual(inOrder(told(logRecords, messages, logAnswer)), inOrder(read.map(({ record }) => record)));
+    t.deepEqual(inOrder(answersOf(logRecords, messages, logAnswer)), inOrder(read.map(({ record }) => record)));
   });
 });
 
@@ -73,6 +73,6 @@ test('a span', async (t) => {
       rows.map(({ resource }) => resource),
     );
     const read = rows.map((row) => spanOf(row, resources.get(row.resource)));
-    t.deepEqual(inOrder(told(spans, messages, spanAnswer)), inOrder(read));
+    t.deepEqual(inOrder(answersOf(spans, messages, spanAnswer)), inOrder(read));
   });
 });

@@ -1,6 +1,6 @@
 /** Which records the filter of a live tail lets through, and which filters are refused. */
 import test from 'ava';
-import { type AskedFilter, filterOf } from '../../queries/live-tail/filter.ts';
+import { type FilterRequest, filterOf } from '../../queries/live-tail/filter.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
@@ -37,7 +37,7 @@ const [one] = itemsOf(
   from,
 );
 
-const ofLogs: readonly [Partial<AskedFilter>, boolean][] = [
+const ofLogs: readonly [Partial<FilterRequest>, boolean][] = [
   [{}, true],
   [{ service: 'shop' }, true],
   [{ service: 'Shop' }, false],
@@ -65,13 +65,13 @@ const ofLogs: readonly [Partial<AskedFilter>, boolean][] = [
   [{ attribute: 'missing=' }, false],
 ];
 
-for (const [asked, expected] of ofLogs)
-  test(`a log record and ${JSON.stringify(asked)}: ${expected}`, (t) => {
-    const filter = filterOf({ signal: 'logs', ...asked });
-    t.is(filter.signal === 'logs' && filter.wanted(record as LogRecord), expected);
+for (const [input, expected] of ofLogs)
+  test(`a log record and ${JSON.stringify(input)}: ${expected}`, (t) => {
+    const filter = filterOf({ signal: 'logs', ...input });
+    t.is(filter.signal === 'logs' && filter.matches(record as LogRecord), expected);
   });
 
-const ofSpans: readonly [Partial<AskedFilter>, boolean][] = [
+const ofSpans: readonly [Partial<FilterRequest>, boolean][] = [
   [{ search: 'get cart' }, true],
   [{ search: 'select shop' }, true],
   [{ search: 'post' }, false],
@@ -80,10 +80,10 @@ const ofSpans: readonly [Partial<AskedFilter>, boolean][] = [
   [{ attribute: 'kind=server' }, true],
 ];
 
-for (const [asked, expected] of ofSpans)
-  test(`a span and ${JSON.stringify(asked)}: ${expected}`, (t) => {
-    const filter = filterOf({ signal: 'spans', ...asked });
-    t.is(filter.signal === 'spans' && filter.wanted(one as Span), expected);
+for (const [input, expected] of ofSpans)
+  test(`a span and ${JSON.stringify(input)}: ${expected}`, (t) => {
+    const filter = filterOf({ signal: 'spans', ...input });
+    t.is(filter.signal === 'spans' && filter.matches(one as Span), expected);
   });
 
 test('a search that is none is refused', (t) => {

@@ -27,9 +27,9 @@ for (const { title, byMs } of [
         }
       },
     };
-    const asked = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, most: 10, isClosed: () => false };
+    const request = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, maxRecords: 10, isClosed: () => false };
     const pasts = [0, 1].map((partition) => ({ where: { topic: 'logs', partition }, earliest: 0, end: 40 }));
-    const found = await lastRecords(asked, pasts, bus);
+    const found = await lastRecords(request, pasts, bus);
     const inTime = messages.toSorted((one, other) => one.timestampMs - other.timestampMs);
     t.deepEqual(
       found.map(({ text }) => (JSON.parse(text) as { body: string }).body),

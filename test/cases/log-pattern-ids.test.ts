@@ -165,9 +165,10 @@ test('pages of a pattern neither skip nor repeat, however few of the records are
 
 test('a record whose service has no patterns yet has none; one of a flood is `other`', async (t) => {
   const logs = new MinedLogs(tables);
-  const letters = (number: number): string => [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  const toLetters = (number: number): string =>
+    [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
   const random = Array.from({ length: 1_200 }, (_, at) =>
-    line([...String(at * 7919)].map((_, part) => letters(at * (part + 3))).join(' '), at),
+    line([...String(at * 7919)].map((_, part) => toLetters(at * (part + 3))).join(' '), at),
   );
   await logs.send(random);
   const all = await readLogs(logs.reader, everything, {}, 2_000);

@@ -1,17 +1,17 @@
 /** Counts of log patterns, asked for as log records and spans are: what panels, alert rules and detectors ask. */
 import test from 'ava';
-import { leastStepOf } from '../../queries/least-step.ts';
+import { Results } from '../../queries/batch/results.ts';
+import { minStepMsOf } from '../../queries/min-step.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, queryOf, run } from '../../queries/run.ts';
-import { Results } from '../../queries/together/results.ts';
+import { type QueryRequest, queryOf, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import { countsOf } from '../../subjects/anomalies/asking.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
 import { detectorProblems } from '../../subjects/anomalies/detector-problems.ts';
+import { countsOf } from '../../subjects/anomalies/read-points.ts';
 import { DashboardFields, type Panel } from '../../subjects/dashboards/document.ts';
-import { askPanel } from '../../subjects/dashboards/query/panel.ts';
+import { queryPanel } from '../../subjects/dashboards/query/panel.ts';
 import { Forms } from '../../subjects/log-patterns/forms.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { randomOf } from './random.ts';
@@ -34,7 +34,7 @@ const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): Reading => (
 });
 const answer = (of: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) =>
   run(
-    { kind: 'aggregate', signal: 'log-patterns', measures: [{ function: 'count' }], ...query } as AskedQuery,
+    { kind: 'aggregate', signal: 'log-patterns', measures: [{ function: 'count' }], ...query } as QueryRequest,
     readingOf(of),
     {
       ...{ range, stepMs },
@@ -110,8 +110,8 @@ test('counts of a part, rates, and what rows tell are of records, too', async (t
     { function: 'distinct', field: 'pattern' },
   ];
   t.deepEqual(await rows(logs, { measures }), [[6, 0.21, 2]]);
-  const told = { kind: 'rows', signal: 'log-patterns', fields: ['timestamp', 'template', 'count'], limit: 1 };
-  const newest = await run(told as AskedQuery, readingOf(logs), { range });
+  const request = { kind: 'rows', signal: 'log-patterns', fields: ['timestamp', 'template', 'count'], limit: 1 };
+  const newest = await run(request as QueryRequest, readingOf(logs), { range });
   t.deepEqual(newest.rows, [['2026-03-20T11:58:00.000000000Z', 'served page <number>', 60]]);
 });
 
@@ -122,7 +122,7 @@ test('an alert rule counts a pattern', async (t) => {
     thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failed logins', condition, delay: '0s' }) };
-  t.like(await ask(rule, readingOf(logs), { nowMs: endMs }), {
+  t.like(await queryRule(rule, readingOf(logs), { nowMs: endMs }), {
     groups: [{ labels: { service: 'cart' }, points: [6] }],
   });
 });
@@ -131,13 +131,13 @@ test('a panel asks by whole minutes, and with it what its formulas read', async 
   const signal = 'log-patterns';
   const counted = { name: 'a', query: { kind: 'aggregate', signal, measures: [{ function: 'count' }] } };
   const records = { name: 'b', query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] } };
-  const asked = async (queries: object[], formulas: object[] = []) => {
+  const runQueries = async (queries: object[], formulas: object[] = []) => {
     const { panels } = DashboardFields.parse({
       name: 'Patterns',
       panels: [{ id: 'p', place: { width: 12, height: 6 }, visual: { kind: 'time-series' }, queries, formulas }],
     });
     const shown = { panel: panels[0] as Panel, repeat: null, scope: new Map(), partial: [] };
-    const item = await askPanel(shown, {
+    const item = await queryPanel(shown, {
       ...{
         question: { step: '25s' },
         range,
@@ -150,8 +150,11 @@ test('a panel asks by whole minutes, and with it what its formulas read', async 
     });
     return [item.error, Object.values(item.results).map(({ stepMs }) => stepMs)];
   };
-  t.deepEqual(await asked([counted, records]), [null, [minute, 25_000]]);
-  t.deepEqual(await asked([counted, records], [{ name: 'c', expression: 'a / b' }]), [null, [minute, minute, minute]]);
+  t.deepEqual(await runQueries([counted, records]), [null, [minute, 25_000]]);
+  t.deepEqual(await runQueries([counted, records], [{ name: 'c', expression: 'a / b' }]), [
+    null,
+    [minute, minute, minute],
+  ]);
 });
 
 test('a detector counts patterns by whole minutes, and silence of one is none', async (t) => {
@@ -168,8 +171,8 @@ test('a detector counts patterns by whole minutes, and silence of one is none', 
     ['step'],
   );
   t.deepEqual(countsOf(query, await answer(logs, query, minute)), ['count']);
-  t.is(leastStepOf(query), minute);
-  t.is(leastStepOf(queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
+  t.is(minStepMsOf(query), minute);
+  t.is(minStepMsOf(queryOf({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
 });
 
 test('what has landed is told up to the end of the last minute, whatever late counts come in', async (t) => {

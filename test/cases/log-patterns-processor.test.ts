@@ -146,6 +146,6 @@ test('a restart at any message changes nothing', (t) => {
 });
 
 test('values that an earlier version told without a sketch are read', (t) => {
-  const told = { name: '1', seen: 2, top: [['a', 2]], numbers: 0, min: null, max: null };
-  t.is(ParameterValues.parse(told).distinct, null);
+  const stored = { name: '1', seen: 2, top: [['a', 2]], numbers: 0, min: null, max: null };
+  t.is(ParameterValues.parse(stored).distinct, null);
 });

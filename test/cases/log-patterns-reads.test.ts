@@ -27,13 +27,13 @@ const nowMs = endMs + 2 * minute;
 
 const question = (fromMs: number, toMs: number, filter: PatternsQuestion['filter'] = {}): PatternsQuestion => ({
   range: { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n },
-  ...{ filter, nowMs, keptMs: nowMs - 30 * day },
+  ...{ filter, nowMs, retainedFromMs: nowMs - 30 * day },
 });
 const lastHour = question(endMs - hour, endMs - 1);
 
-const listed = async (logs: MinedLogs, asked = lastHour): Promise<Record<string, LogPattern>> => {
-  const totals = await totalsOf(logs.reader, asked);
-  const described = await describePatterns(logs.reader, totals, [...totals.byId.values()], asked);
+const listed = async (logs: MinedLogs, question = lastHour): Promise<Record<string, LogPattern>> => {
+  const totals = await totalsOf(logs.reader, question);
+  const described = await describePatterns(logs.reader, totals, [...totals.byId.values()], question);
   return Object.fromEntries(described.map((each) => [each.template, each]));
 };
 
@@ -158,7 +158,7 @@ test('of an identifier one pattern tells about how many values there were, and n
   t.deepEqual(code?.distinct, { count: 3, isEstimate: false });
   t.deepEqual(code?.top.map(({ value }) => value).sort(), ['0', '1', '2']);
   t.is(
-    code?.top.reduce((sum, { atLeast }) => sum + atLeast, 0),
+    code?.top.reduce((sum, { atLeast: minCount }) => sum + minCount, 0),
     code?.seen,
   );
 });

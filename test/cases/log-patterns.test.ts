@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { type Added, defaultMinerOptions, Miner, type MinerOptions } from '../../processors/log-patterns/miner.ts';
 import { Values } from '../../processors/log-patterns/values.ts';
-import { aboutHowMany, sketchesTogether, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
+import { aboutHowMany, mergeSketches, sketchOf } from '../../subjects/log-patterns/distinct-values.ts';
 import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { Tokens, VARIABLE, type WireBody } from '../../subjects/log-patterns/tokens.ts';
 import { WordSet } from '../../subjects/log-patterns/word-set.ts';
@@ -85,7 +85,7 @@ const readOf = (tokens: Tokens, body: string | WireBody) => {
 /** A body in the middle of a message. */
 const onTheWire = (body: string): WireBody => {
   const bytes = Buffer.from(`12 ab${body}12 ab`);
-  return { body, lookAtBody: (look) => look(bytes, 5, bytes.length - 5) };
+  return { body, inspectBody: (inspect) => inspect(bytes, 5, bytes.length - 5) };
 };
 
 test('tables and saved states know patterns by numbers that stay what they are', (t) => {
@@ -149,10 +149,10 @@ test('a masked text has the mark for each variable, and its words and what stand
   const tokens = new Tokens();
   const same = (body: string): void => {
     tokens.read(body);
-    const told = Array.from(tokens.hashes.subarray(0, tokens.count), (hash, at) => {
+    const texts = Array.from(tokens.hashes.subarray(0, tokens.count), (hash, at) => {
       return tokens.gap(at) + (hash === VARIABLE ? '<*>' : tokens.value(at));
     });
-    t.is(tokens.masked('<*>'), told.join('') + tokens.gap(tokens.count), JSON.stringify(body));
+    t.is(tokens.masked('<*>'), texts.join('') + tokens.gap(tokens.count), JSON.stringify(body));
   };
   for (const word of ['a ', 'a 1 ', '<1 ']) same(word.repeat(200));
   tokens.read('took <7 ms of < 9 s');
@@ -295,7 +295,7 @@ test('no value is told to have come more often than it did, and a frequent one i
     values.add(value);
   }
   const { top } = values.summary();
-  for (const [value, atLeast] of top) t.true(atLeast <= (truth.get(value) ?? 0), `${value} ${atLeast}`);
+  for (const [value, minCount] of top) t.true(minCount <= (truth.get(value) ?? 0), `${value} ${minCount}`);
   t.is(top[0]?.[0], 'often');
   t.true((top[0]?.[1] ?? 0) > (truth.get('often') ?? 0) / 2);
 });
@@ -312,7 +312,7 @@ test('about how many different values is right within a fifth, also of sketches 
     const [one, other] = [0, count / 2].map((first) =>
       sketchOf(Array.from({ length: count }, (_, at) => `order-${first + at}`)),
     ) as [string, string];
-    const [alone, both] = [aboutHowMany(one), aboutHowMany(sketchesTogether(one, other))];
+    const [alone, both] = [aboutHowMany(one), aboutHowMany(mergeSketches(one, other))];
     t.true(Math.abs(alone / count - 1) < 0.2, `${alone} of ${count}`);
     t.true(Math.abs(both / (1.5 * count) - 1) < 0.2, `${both} of ${1.5 * count}`);
   }
@@ -325,7 +325,7 @@ test('merging values of two patterns keeps every count a lower bound', (t) => {
   one.merge(other);
   const { top, seen, distinct } = one.summary();
   t.is(seen, 600);
-  for (const [value, atLeast] of top) t.true(atLeast <= (['left', 'right'].includes(value) ? 100 : 1), value);
+  for (const [value, minCount] of top) t.true(minCount <= (['left', 'right'].includes(value) ? 100 : 1), value);
   const about = aboutHowMany(distinct ?? '');
   t.true(about > 402 * 0.8 && about < 402 * 1.2, String(about));
 });
@@ -382,9 +382,9 @@ const small: MinerOptions = { ...defaultMinerOptions, maxPatterns: 50, maxTotal:
 
 /** A line of words that no other line has. */
 const random = (seed: number): string => {
-  const letters = (from: number): string =>
+  const makeLetters = (from: number): string =>
     [...Math.imul(from, 2_654_435_761).toString()].map((digit) => 'abcdefghij-'['0123456789-'.indexOf(digit)]).join('');
-  return Array.from({ length: 3 + (seed % 9) }, (_, at) => letters(seed * 31 + at + 1)).join(' ');
+  return Array.from({ length: 3 + (seed % 9) }, (_, at) => makeLetters(seed * 31 + at + 1)).join(' ');
 };
 
 test('a miner that is restored goes on as the one that was serialized', (t) => {

@@ -7,28 +7,28 @@ const piece = 100_000;
 
 test('a piece that came back is handed out again', (t) => {
   const memory = new Memory();
-  const first = memory.take(piece);
+  const first = memory.allocate(piece);
   memory.give(first);
-  t.is(memory.take(piece - 1), first);
-  t.not(memory.take(piece), first);
+  t.is(memory.allocate(piece - 1), first);
+  t.not(memory.allocate(piece), first);
 });
 
 test('the smallest piece that is large enough is handed out', (t) => {
   const memory = new Memory();
-  const large = memory.take(8 * piece);
-  const small = memory.take(piece);
-  const middling = memory.take(3 * piece);
+  const large = memory.allocate(8 * piece);
+  const small = memory.allocate(piece);
+  const middling = memory.allocate(3 * piece);
   for (const one of [large, small, middling]) memory.give(one);
-  t.is(memory.take(piece), small);
-  t.is(memory.take(piece), middling);
-  t.is(memory.take(piece), large);
+  t.is(memory.allocate(piece), small);
+  t.is(memory.allocate(piece), middling);
+  t.is(memory.allocate(piece), large);
 });
 
 test('few pieces are shared however many are asked for at once; the others are moved and not kept', (t) => {
   const memory = new Memory();
   const isShared = (one: ArrayBufferLike): boolean => one instanceof SharedArrayBuffer;
   for (let round = 0; round < 3; round++) {
-    const pieces = Array.from({ length: 20 }, () => memory.take(piece));
+    const pieces = Array.from({ length: 20 }, () => memory.allocate(piece));
     t.true(pieces.every(({ byteLength }) => byteLength >= piece));
     t.is(pieces.filter(isShared).length, 8);
     t.is(movable(pieces).length, 12);
@@ -38,16 +38,16 @@ test('few pieces are shared however many are asked for at once; the others are m
 
 test('pieces that are too small make way for larger ones', (t) => {
   const memory = new Memory();
-  const pieces = Array.from({ length: 8 }, () => memory.take(piece));
+  const pieces = Array.from({ length: 8 }, () => memory.allocate(piece));
   for (const one of pieces) memory.give(one);
-  const larger = memory.take(10 * piece);
+  const larger = memory.allocate(10 * piece);
   t.true(larger instanceof SharedArrayBuffer);
   memory.give(larger);
-  t.is(memory.take(10 * piece), larger);
+  t.is(memory.allocate(10 * piece), larger);
 });
 
 test('a piece too large to be kept is moved', (t) => {
-  t.true(new Memory().take(64 * 1024 * 1024 + 1) instanceof ArrayBuffer);
+  t.true(new Memory().allocate(64 * 1024 * 1024 + 1) instanceof ArrayBuffer);
 });
 
 test('what threads pass each other is moved, and small buffers that share their memory are copied', async (t) => {

@@ -1,8 +1,8 @@
 /** Metric queries against arithmetic by hand, and against answers of Prometheus. */
 import test from 'ava';
 import type { Answer } from '../../queries/answer.ts';
-import { ask as askRule } from '../../subjects/alerts/ask.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import {
   epoch,
   type MetricTables,
@@ -216,14 +216,21 @@ test.before(async () => {
 });
 test.after.always(() => tables?.close());
 
-type Asked = Parameters<MetricTables['ask']>[1];
-const ask = (query: Asked, range: readonly [number, number] = [0, 59.999999999], step?: number, limits = {}) =>
-  tables.ask('acme', query, range, step, limits);
+type QueryInput = Parameters<MetricTables['query']>[1];
+const runQuery = (
+  query: QueryInput,
+  range: readonly [number, number] = [0, 59.999999999],
+  step?: number,
+  limits = {},
+) => tables.query('acme', query, range, step, limits);
 const values = ({ series: found }: Answer): unknown => found.map(({ points }) => points.map(([, value]) => value));
 /** Values of a table, by the columns before. */
 const cells = ({ rows }: Answer): unknown => rows;
 
-const bySteps: Record<string, readonly [Asked, step: number, expected: unknown, range?: readonly [number, number]]> = {
+const bySteps: Record<
+  string,
+  readonly [QueryInput, step: number, expected: unknown, range?: readonly [number, number]]
+> = {
   'increases count from the last point before a step, and from 0 after a reset': [
     { metric: 'requests', overTime: 'increase', search: 'code:200' },
     60,
@@ -303,9 +310,9 @@ const bySteps: Record<string, readonly [Asked, step: number, expected: unknown, 
   'a step before the first point is null': [{ metric: 'rare', overTime: 'count' }, 30, [[null, 1, null, 1]], [-30, 60]],
 };
 for (const [title, [query, step, expected, range]] of Object.entries(bySteps))
-  test(title, async (t) => t.deepEqual(values(await ask(query, range, step)), expected));
+  test(title, async (t) => t.deepEqual(values(await runQuery(query, range, step)), expected));
 
-const inTables: Record<string, readonly [Asked, rows: unknown, unit?: string]> = {
+const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: string]> = {
   'a table has one value for the range, the largest group first': [
     { metric: 'requests', overTime: 'increase', groupBy: ['code'] },
     [
@@ -372,7 +379,7 @@ const inTables: Record<string, readonly [Asked, rows: unknown, unit?: string]> =
 };
 for (const [title, [query, expected, unit]] of Object.entries(inTables))
   test(title, async (t) => {
-    const answer = await ask(query);
+    const answer = await runQuery(query);
     t.deepEqual(
       (cells(answer) as unknown[][]).map((row) =>
         row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(9)) : cell)),
@@ -384,7 +391,7 @@ for (const [title, [query, expected, unit]] of Object.entries(inTables))
     if (unit !== undefined) t.is(answer.columns.at(-1)?.unit, unit);
   });
 
-const refused: Record<string, readonly [Asked, path: string, message: RegExp]> = {
+const refused: Record<string, readonly [QueryInput, path: string, message: RegExp]> = {
   'the rate of a gauge': [
     { metric: 'level', overTime: 'rate' },
     'overTime',
@@ -426,41 +433,41 @@ const refused: Record<string, readonly [Asked, path: string, message: RegExp]> =
 };
 for (const [title, [query, path, message]] of Object.entries(refused))
   test(`refused: ${title}`, async (t) => {
-    const error = await t.throwsAsync(ask(query), { message });
+    const error = await t.throwsAsync(runQuery(query), { message });
     t.like(error, { code: 'VALIDATION_FAILED', path });
   });
 
 test('a unit in the search tells units apart', async (t) => {
-  const answer = await ask({ metric: 'units', overTime: 'avg', search: 'unit:ms' });
+  const answer = await runQuery({ metric: 'units', overTime: 'avg', search: 'unit:ms' });
   t.deepEqual([answer.rows, answer.columns.at(-1)?.unit], [[[1000]], 'ms']);
 });
 
 test('an answer says which limit cut what', async (t) => {
-  const groups = await ask({ metric: 'requests', overTime: 'increase', groupBy: ['code'], limit: 1 });
+  const groups = await runQuery({ metric: 'requests', overTime: 'increase', groupBy: ['code'], limit: 1 });
   t.deepEqual(groups.rows, [['200', 90]]);
   t.like(groups.partial, [{ code: 'groups', message: 'there are 2 groups: these are the 1 with the largest values' }]);
-  const few = await ask({ metric: 'requests', overTime: 'increase' }, undefined, undefined, { series: 1 });
+  const few = await runQuery({ metric: 'requests', overTime: 'increase' }, undefined, undefined, { series: 1 });
   t.deepEqual(
     few.partial.map(({ code }) => code),
     ['rows'],
   );
-  const late = await ask({ metric: 'requests', overTime: 'increase' }, undefined, undefined, { milliseconds: -1 });
+  const late = await runQuery({ metric: 'requests', overTime: 'increase' }, undefined, undefined, { milliseconds: -1 });
   t.deepEqual([late.rows, late.partial.map(({ code }) => code)], [[], ['time']]);
-  await t.throwsAsync(ask({ metric: 'requests', overTime: 'increase' }, undefined, 15, { cells: 3 }), {
+  await t.throwsAsync(runQuery({ metric: 'requests', overTime: 'increase' }, undefined, 15, { cells: 3 }), {
     message: /1 groups in 4 steps/,
   });
 });
 
-for (const [asked, promql, expected] of prometheusCases)
+for (const [query, promql, expected] of prometheusCases)
   test(`as Prometheus: ${promql}`, async (t) => {
-    const answer = await tables.ask('prometheus', asked, [60, 119.999999999], 60);
+    const answer = await tables.query('prometheus', query, [60, 119.999999999], 60);
     const value = Number(answer.series[0]?.points[0]?.[1]);
     t.true(Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${value}, expected ${expected}`);
   });
 
 test('another organization has its own', async (t) => {
-  t.false(JSON.stringify(await ask({ metric: 'requests', across: 'none' })).includes('canary'));
-  const other = await tables.ask('other', { metric: 'requests', overTime: 'increase', groupBy: ['code'] }, [0, 59]);
+  t.false(JSON.stringify(await runQuery({ metric: 'requests', across: 'none' })).includes('canary'));
+  const other = await tables.query('other', { metric: 'requests', overTime: 'increase', groupBy: ['code'] }, [0, 59]);
   t.deepEqual(other.rows, [['canary', 3]]);
 });
 
@@ -480,7 +487,9 @@ test('the newest value of a metric keeps to the window of an alert rule, and not
     }) as const;
   // The last point is at 105 s.
   const groupsAt = async (window: string, seconds: number): Promise<number | string> => {
-    const answer = await askRule(ruleOf(window), readingOf(tables.columns, 'acme'), { nowMs: epoch + seconds * 1000 });
+    const answer = await queryRule(ruleOf(window), readingOf(tables.columns, 'acme'), {
+      nowMs: epoch + seconds * 1000,
+    });
     return answer.kind === 'groups' ? answer.groups.length : JSON.stringify(answer);
   };
   t.is(await groupsAt('20s', 120), 2);

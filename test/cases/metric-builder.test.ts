@@ -134,11 +134,11 @@ const agrees = async (
   t: ExecutionContext,
   tenant: string,
   series: readonly TestSeries[],
-  asked: Question,
+  question: Question,
   expected: (members: readonly TestSeries[], window: Window, step: number) => number | undefined,
 ): Promise<void> => {
-  const { from, to, step, ...query } = asked;
-  const answer = await tables.ask(tenant, { ...query, groupBy: ['g'] }, [from, to], step);
+  const { from, to, step, ...query } = question;
+  const answer = await tables.query(tenant, { ...query, groupBy: ['g'] }, [from, to], step);
   const found = byGroup(answer);
   const windows = windowsIn(from, to, step);
   for (const group of new Set(series.map(({ labels }) => labels?.['g'] ?? ''))) {
@@ -148,7 +148,7 @@ const agrees = async (
     for (const [index, value] of values.entries())
       if (!isClose(value, own[index])) {
         t.fail(
-          `${JSON.stringify(asked)} group ${group} window ${index} (${windows[index]?.start}): ${own[index]}, expected ${value}`,
+          `${JSON.stringify(question)} group ${group} window ${index} (${windows[index]?.start}): ${own[index]}, expected ${value}`,
         );
         return;
       }
@@ -194,9 +194,9 @@ const numbersCase = (
     async check(t) {
       for (const overTime of functions) {
         const across = acrossAll[random(5)] ?? 'sum';
-        const asked = { metric: 'numbers', overTime, across, quantile: random(101) / 100, ...rangeOf(random) };
-        await agrees(t, tenant, series, asked, (members, window, step) =>
-          naiveAcross(known(members.map((one) => naiveNumber(one, window, overTime, { ...asked, step }))), across),
+        const question = { metric: 'numbers', overTime, across, quantile: random(101) / 100, ...rangeOf(random) };
+        await agrees(t, tenant, series, question, (members, window, step) =>
+          naiveAcross(known(members.map((one) => naiveNumber(one, window, overTime, { ...question, step }))), across),
         );
       }
     },
@@ -211,14 +211,14 @@ const histogramsCase = (round: number, name: 'explicit' | 'exponential', shapes:
   const tenant = `${name}-${round}`;
   const series = seriesOf(random, 'latency', isExponential ? 'exponential_histogram' : 'histogram', shapes);
   const quantile = random(101) / 100;
-  const asked = { metric: 'latency', overTime: 'quantile', quantile, ...rangeOf(random) } as const;
+  const question = { metric: 'latency', overTime: 'quantile', quantile, ...rangeOf(random) } as const;
   return {
     ...{ title: `${name} histograms answer as the slow evaluator does (${round})`, tenant, series },
     async check(t) {
       const quantileIn = (members: readonly TestSeries[], window: Window, step: number): number | undefined =>
-        naiveQuantile(naiveBuckets(members, window, { ...asked, step }), quantile, isExponential);
-      await agrees(t, tenant, series, { ...asked, across: 'sum' }, quantileIn);
-      await agrees(t, tenant, series, { ...asked, across: 'max' }, (members, window, step) =>
+        naiveQuantile(naiveBuckets(members, window, { ...question, step }), quantile, isExponential);
+      await agrees(t, tenant, series, { ...question, across: 'sum' }, quantileIn);
+      await agrees(t, tenant, series, { ...question, across: 'max' }, (members, window, step) =>
         naiveAcross(known(members.map((one) => quantileIn([one], window, step))), 'max'),
       );
     },

@@ -116,7 +116,7 @@ export interface MetricTables {
   readonly columns: Columns;
   put(tenants: readonly { readonly tenant: string; readonly series: readonly TestSeries[] }[]): Promise<void>;
   /** The answer over a range in seconds; its ends both belong to it. */
-  ask(
+  query(
     tenant: string,
     query: Partial<MetricQuery> & { readonly metric: string },
     range: readonly [from: number, to: number],
@@ -171,7 +171,7 @@ export const openMetricTables = async (): Promise<MetricTables> => {
         ),
       );
     },
-    ask: (tenant, query, [from, to], stepSeconds, limits = {}) =>
+    query: (tenant, query, [from, to], stepSeconds, limits = {}) =>
       runMetric(
         MetricQuery.parse({ kind: 'metric', overTime: 'last', ...query }),
         readingOf(columns, tenant),

@@ -13,7 +13,7 @@ const values = (
   points: own.flatMap((value, index) => (value === undefined ? [] : [{ at: seconds(index), value }])),
 });
 
-const gone = undefined;
+const missing = undefined;
 const classic: Readonly<Record<string, readonly number[]>> = {
   '0.1': [1, 2, 4, 4, 5, 1, 1, 2, 2],
   '0.5': [2, 5, 9, 12, 14, 1, 4, 6, 9],
@@ -46,14 +46,14 @@ const native = (schema: number, id: number): TestSeries => ({
 });
 
 export const prometheusSeries: readonly TestSeries[] = [
-  values('gauge', { instance: 'a' }, [1, 5, Number.NaN, 3, 8, gone, gone, 2, 7], 1),
-  values('gauge', { instance: 'b' }, [4, Number.POSITIVE_INFINITY, 6, 1, 2, 3, gone, gone, 9], 2),
+  values('gauge', { instance: 'a' }, [1, 5, Number.NaN, 3, 8, missing, missing, 2, 7], 1),
+  values('gauge', { instance: 'b' }, [4, Number.POSITIVE_INFINITY, 6, 1, 2, 3, missing, missing, 9], 2),
   ...Object.entries(classic).map(([le, own], index) => values('latency_bucket', { le }, own, 10 + index)),
   native(0, 20),
   native(2, 21),
 ];
 
-interface Asked {
+interface QueryInput {
   readonly metric: string;
   readonly overTime: 'last' | 'avg' | 'min' | 'max' | 'sum' | 'count' | 'quantile';
   readonly across?: 'sum' | 'avg' | 'min' | 'max' | 'count';
@@ -64,7 +64,7 @@ interface Asked {
  * A question of the window from 60 to 120 seconds, the same in PromQL at its end, and what Prometheus 3.15.0 answered. 75 seconds of
  * increase reach back to the last point before the window, from which increases are counted here.
  */
-export const prometheusCases: readonly (readonly [asked: Asked, promql: string, answer: number])[] = [
+export const prometheusCases: readonly (readonly [asked: QueryInput, promql: string, answer: number])[] = [
   [{ metric: 'gauge', overTime: 'avg', across: 'sum' }, 'sum(avg_over_time(gauge[1m]))', 7.5],
   [{ metric: 'gauge', overTime: 'avg', across: 'min' }, 'min(avg_over_time(gauge[1m]))', 2.5],
   [{ metric: 'gauge', overTime: 'min', across: 'sum' }, 'sum(min_over_time(gauge[1m]))', 4],

@@ -79,8 +79,8 @@ const ofCounter = <Value>(
   const { at, start } = point;
   if (before === undefined)
     return start !== undefined && start < at && start >= from ? { since: start, at, value: of(point) } : undefined;
-  const beganAnew = start !== undefined && start !== before.start && start >= before.at;
-  if (!(beganAnew || fell(point, before))) return { since: before.at, at, value: minus(of(point), of(before)) };
+  const hasRestarted = start !== undefined && start !== before.start && start >= before.at;
+  if (!(hasRestarted || fell(point, before))) return { since: before.at, at, value: minus(of(point), of(before)) };
   return start === at ? undefined : { since: Math.max(start ?? before.at, before.at), at, value: of(point) };
 };
 

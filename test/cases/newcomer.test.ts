@@ -86,14 +86,14 @@ test('error logs are counted by service and minute, land once, and are read', as
 
   const producer = await bus.producer();
   const minuteMs = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
-  const said = [
+  const payloads = [
     logsOf('cart', 17, minuteMs),
     logsOf('cart', 21, minuteMs + 59_999),
     logsOf('cart', 9, minuteMs + 1),
     logsOf('mail', 17, minuteMs + 60_000),
     logsOf('mail', 9, minuteMs + 400_000),
   ];
-  await producer.publish(said.map((message) => ({ topic: topics.logs.name, key: 'acme', ...message })));
+  await producer.publish(payloads.map((message) => ({ topic: topics.logs.name, key: 'acme', ...message })));
 
   const role = await startProcessors({
     ...{ bus, documents, metrics: noMetrics, log: silent, clock: systemClock },
@@ -113,8 +113,8 @@ test('error logs are counted by service and minute, land once, and are read', as
   const read = async () => {
     const caller = { tenantId: 'acme', plan: free };
     const query = { from: String(minuteMs), to: String(minuteMs + 120_000) };
-    const asked = { caller, query, params: {}, body: undefined };
-    const answer = await listErrorCounts.run(asked as never, { columns, clock: systemClock } as never);
+    const request = { caller, query, params: {}, body: undefined };
+    const answer = await listErrorCounts.run(request as never, { columns, clock: systemClock } as never);
     return answer as { readonly items: readonly unknown[] };
   };
   const expected = [

@@ -81,10 +81,10 @@ for (const [type, { accepted }] of Object.entries(services)) {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const settings = typed(type, service.url);
-    for (const told of [notification, resolved]) {
+    for (const sentNotification of [notification, resolved]) {
       const attempted = await deliver(
         channelTypeOf(type),
-        { message: message(told), settings },
+        { message: message(sentNotification), settings },
         { outbound, mailer: noMail, clock },
       );
       t.is(attempted.outcome, 'delivered', attempted.answer);
@@ -112,10 +112,10 @@ for (const [type, { accepted }] of Object.entries(services)) {
   test(`${type}: a test firing is marked in what is sent`, async (t) => {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
-    const told = message({ ...notification, isTest: true });
+    const testMessage = message({ ...notification, isTest: true });
     await deliver(
       channelTypeOf(type),
-      { message: told, settings: typed(type, service.url) },
+      { message: testMessage, settings: typed(type, service.url) },
       { outbound, mailer: noMail, clock },
     );
     t.regex(JSON.stringify(service.received[0]?.body), /\[TEST\]|"isTest":true/);
@@ -133,7 +133,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
   });
 }
 
-const unsaid: readonly (readonly [type: string, body: string])[] = [
+const unexpectedAnswers: readonly (readonly [type: string, body: string])[] = [
   ['slack', '<html>welcome</html>'],
   ['discord', ''],
   ['pagerduty', '{"status":"invalid event"}'],
@@ -143,7 +143,7 @@ const unsaid: readonly (readonly [type: string, body: string])[] = [
   ['sms', '{"code":21211,"message":"Invalid To"}'],
   ['voice', ''],
 ];
-for (const [type, body] of unsaid)
+for (const [type, body] of unexpectedAnswers)
   test(`${type}: 200 with ${JSON.stringify(body)} is not delivered`, async (t) => {
     const service = await startChannelReceiver({ status: 200, body });
     t.teardown(() => service.close());
@@ -163,8 +163,8 @@ for (const [type, body] of waits)
   test(`${type} tells in the answer how long to wait`, async (t) => {
     const service = await startChannelReceiver({ status: 429, body });
     t.teardown(() => service.close());
-    const told = { message: message(notification), settings: typed(type, service.url) };
-    const attempted = await deliver(channelTypeOf(type), told, { outbound, mailer: noMail, clock });
+    const delivery = { message: message(notification), settings: typed(type, service.url) };
+    const attempted = await deliver(channelTypeOf(type), delivery, { outbound, mailer: noMail, clock });
     t.is(attempted.retryAfterMs, 1500);
   });
 
@@ -233,8 +233,8 @@ const mailCases: readonly (readonly [what: string, mailer: Mailer, outcome: stri
 ];
 for (const [what, given, outcome] of mailCases)
   test(`mail with ${what} ends as ${outcome}`, async (t) => {
-    const told = { message: message(notification), settings: { type: 'email', to: ['a@example.com'] } };
-    const attempted = await deliver(channelTypeOf('email'), told, { outbound, clock, mailer: given });
+    const delivery = { message: message(notification), settings: { type: 'email', to: ['a@example.com'] } };
+    const attempted = await deliver(channelTypeOf('email'), delivery, { outbound, clock, mailer: given });
     t.is(attempted.outcome, outcome as typeof attempted.outcome);
   });
 
@@ -252,8 +252,8 @@ const rendered: readonly (readonly [template: string, text: string, first?: Part
 for (const [template, text, first] of rendered)
   test(`the template ${template} gives ${JSON.stringify(text)}`, (t) => {
     const [one, ...others] = notification.alerts as [NotifiedAlert, ...NotifiedAlert[]];
-    const told = { ...notification, alerts: [{ ...one, ...first }, ...others] };
-    t.is(messageOf(told, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
+    const variant = { ...notification, alerts: [{ ...one, ...first }, ...others] };
+    t.is(messageOf(variant, { templates: { title: 'x', text: template }, publicUrl: '' }).text, text);
   });
 
 for (const template of ['{{#a}}', '{{/a}}', '{{#a}}{{#b}}{{/a}}{{/b}}', '{{', 'a }} b', '{{a b}}'])
@@ -298,11 +298,11 @@ test('a text of many empty lines is escaped in one pass: it would take minutes e
 
 test('Markdown of a template stays, and what telemetry says in it is escaped', (t) => {
   const templates = { title: '**{{name}}**', text: '**{{#alerts}}{{labels.instance}}{{/alerts}}**' };
-  const told = {
+  const variant = {
     ...notification,
     alerts: [{ ...notification.alerts[0], labels: { instance: '*x*' } }],
   } as Notification;
-  t.is(messageOf(told, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
+  t.is(messageOf(variant, { templates, publicUrl: '' }).markdown.text, '**\\*x\\***');
 });
 
 test('durations and times are written for people', (t) => {

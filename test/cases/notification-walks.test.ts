@@ -52,21 +52,21 @@ class Walk {
 
   /** Some alerts change, and some of them again before their groups are told. Answers what was told at once. */
   step(): Notification[] {
-    const told: Notification[] = [];
+    const notifications: Notification[] = [];
     for (let change = this.#random(6); change >= 0; change--) {
       this.#change(this.#random(5));
-      told.push(...this.#take());
+      notifications.push(...this.#drain());
       this.#nowMs += this.#random(3) * second;
       this.#run.tick(this.#nowMs);
-      this.#take();
+      this.#drain();
       if (this.#random(12) === 0) this.#run.restart();
     }
-    return told;
+    return notifications;
   }
 
   settle(): void {
     for (const end = this.#nowMs + stepMs; this.#nowMs < end; this.#nowMs += second) this.#run.tick(this.#nowMs);
-    this.#take();
+    this.#drain();
   }
 
   /** Firing alerts of each receiver by the rule. */
@@ -86,14 +86,14 @@ class Walk {
   }
 
   end(): void {
-    for (const id of [...this.#alerts.keys()]) this.#tell(id, undefined);
+    for (const id of [...this.#alerts.keys()]) this.#emit(id, undefined);
   }
 
   #change(index: number): void {
-    this.#tell(`a${index}`, severities[this.#random(severities.length)]);
+    this.#emit(`a${index}`, severities[this.#random(severities.length)]);
   }
 
-  #tell(id: string, severity: AlertSeverity | undefined): void {
+  #emit(id: string, severity: AlertSeverity | undefined): void {
     const before = this.#alerts.get(id);
     if (before === undefined && severity === undefined) return;
     const team = Number(id.slice(1)) % 3 === 0 ? 'db' : 'web';
@@ -113,7 +113,7 @@ class Walk {
     this.#run.values([transition], { atMs: this.#nowMs });
   }
 
-  #take(): Notification[] {
+  #drain(): Notification[] {
     const all = this.#run.emitted<Notification>(topics.notifications);
     const fresh = all.slice(this.#read);
     this.#read = all.length;
@@ -134,9 +134,9 @@ test('after each step of a random walk every receiver knows what fires and is ro
       walk.step();
       walk.settle();
       t.deepEqual(walk.known, walk.expected, `seed ${seed}, step ${step}`);
-      const told = walk.count;
+      const countBefore = walk.count;
       walk.settle();
-      t.is(walk.count, told, `seed ${seed}, step ${step}: nothing changed, and something was told`);
+      t.is(walk.count, countBefore, `seed ${seed}, step ${step}: nothing changed, and something was told`);
     }
     walk.end();
     walk.settle();

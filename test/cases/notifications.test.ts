@@ -16,7 +16,7 @@ const second = 1000;
 const minute = 60 * second;
 const matcher = (name: string, value: string) => ({ name, value });
 
-const usual = {
+const defaultRouting = {
   route: {
     ...{ receiver: 'all', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '1h' },
     routes: [
@@ -45,10 +45,10 @@ class World {
   readonly run = new TaskRun(notifications, { documents: new FollowedDocuments() });
   #nowMs = firstMs;
   #version = 0;
-  #taken = 0;
+  #readCount = 0;
   #serial = 0;
 
-  constructor(routing: object = usual) {
+  constructor(routing: object = defaultRouting) {
     this.route(routing);
   }
 
@@ -121,12 +121,12 @@ class World {
   }
 
   /** What was told until so long after the begin, since it was last asked: time in seconds, channel, reason, and alerts. */
-  told(afterMs: number): string[] {
+  notificationsUntil(afterMs: number): string[] {
     for (let at = this.#nowMs; at <= firstMs + afterMs; at += 5 * second) this.run.tick(at);
     this.#nowMs = firstMs + afterMs;
     const all = this.run.emitted<Notification>(topics.notifications);
-    const fresh = all.slice(this.#taken);
-    this.#taken = all.length;
+    const fresh = all.slice(this.#readCount);
+    this.#readCount = all.length;
     return fresh.map(
       ({ atMs, channelId, reason, alerts }) =>
         `${(atMs - firstMs) / second}s ${channelId} ${reason}: ${alerts
@@ -144,91 +144,91 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a'), 'firing');
     world.alert(10 * second, slow('b'), 'firing');
     world.alert(10 * second, { alertname: 'Down' }, 'firing');
-    t.deepEqual(world.told(minute), ['30s mail first: a b', '40s mail first: Down']);
+    t.deepEqual(world.notificationsUntil(minute), ['30s mail first: a b', '40s mail first: Down']);
   },
   'what joins later is told after the group interval, with the rest'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.alert(minute, slow('b'), 'firing');
-    t.deepEqual(world.told(10 * minute), ['330s mail firing: a b']);
+    t.deepEqual(world.notificationsUntil(10 * minute), ['330s mail firing: a b']);
   },
   'nothing is told again before the repeat interval'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
-    t.deepEqual(world.told(60 * minute), []);
-    t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a']);
+    world.notificationsUntil(minute);
+    t.deepEqual(world.notificationsUntil(60 * minute), []);
+    t.deepEqual(world.notificationsUntil(66 * minute), ['3630s mail repeated: a']);
   },
   'what is acknowledged is not told again while it goes on, but its end is'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.acknowledge(slow('a'), 0);
-    t.deepEqual(world.told(190 * minute), []);
+    t.deepEqual(world.notificationsUntil(190 * minute), []);
     world.alert(190 * minute, slow('a'), 'inactive');
-    t.deepEqual(world.told(200 * minute), ['11430s mail resolved: a✓']);
+    t.deepEqual(world.notificationsUntil(200 * minute), ['11430s mail resolved: a✓']);
   },
   'a group is told again while one of its alerts is not acknowledged, or fires anew'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.acknowledge(slow('a'), 0);
     world.acknowledge(slow('b'), -minute);
-    t.deepEqual(world.told(66 * minute), ['3630s mail repeated: a b']);
+    t.deepEqual(world.notificationsUntil(66 * minute), ['3630s mail repeated: a b']);
   },
   'an alert ends with its rule'(t, world) {
-    for (const gone of [undefined, { enabled: false }]) {
+    for (const removedRule of [undefined, { enabled: false }]) {
       const own = new World();
       own.rule({ enabled: true });
       own.alert(0, slow('a'), 'firing');
-      t.deepEqual(own.told(minute), ['30s mail first: a']);
-      own.rule(gone);
-      t.deepEqual(own.told(20 * minute), ['330s mail resolved: a✓']);
+      t.deepEqual(own.notificationsUntil(minute), ['30s mail first: a']);
+      own.rule(removedRule);
+      t.deepEqual(own.notificationsUntil(20 * minute), ['330s mail resolved: a✓']);
       t.is(own.run.task.holding.entries, 0);
     }
     world.alert(0, slow('a'), 'firing');
-    t.deepEqual(world.told(66 * minute), ['30s mail first: a', '3630s mail repeated: a']);
+    t.deepEqual(world.notificationsUntil(66 * minute), ['30s mail first: a', '3630s mail repeated: a']);
   },
   'the end of what was told is told'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.alert(minute, slow('a'), 'inactive');
-    t.deepEqual(world.told(6 * minute), ['330s mail resolved: a✓ b']);
+    t.deepEqual(world.notificationsUntil(6 * minute), ['330s mail resolved: a✓ b']);
     world.alert(7 * minute, slow('b'), 'inactive');
-    t.deepEqual(world.told(12 * minute), ['630s mail resolved: b✓']);
+    t.deepEqual(world.notificationsUntil(12 * minute), ['630s mail resolved: b✓']);
     t.is(world.run.task.holding.entries, 0);
   },
   'what fires and ends within the wait is told'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(10 * second, slow('a'), 'inactive');
-    t.deepEqual(world.told(10 * minute), ['30s mail first: a✓']);
+    t.deepEqual(world.notificationsUntil(10 * minute), ['30s mail first: a✓']);
     t.is(world.run.task.holding.entries, 0);
   },
   'what fires and ends between two tellings of its group is told'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.alert(minute, slow('b'), 'firing');
     world.alert(2 * minute, slow('b'), 'inactive');
-    t.deepEqual(world.told(10 * minute), ['330s mail resolved: a b✓']);
+    t.deepEqual(world.notificationsUntil(10 * minute), ['330s mail resolved: a b✓']);
   },
   'the end of what nobody knew is not told'(t, world) {
     world.alert(0, slow('a'), 'inactive');
-    t.deepEqual(world.told(10 * minute), []);
+    t.deepEqual(world.notificationsUntil(10 * minute), []);
   },
   'a rise in severity is told at once, and a fall with the next telling of the group'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.alert(0, slow('b'), 'firing', { severity: 'warning' });
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.alert(minute, slow('a'), 'firing', { from: 'firing', severity: 'critical', startedAtMs: firstMs });
-    t.deepEqual(world.told(20 * minute), ['60s mail escalated: a b']);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['60s mail escalated: a b']);
     world.alert(20 * minute, slow('a'), 'firing', { from: 'firing', severity: 'warning', startedAtMs: firstMs });
-    t.deepEqual(world.told(30 * minute), ['1230s mail deescalated: a b']);
+    t.deepEqual(world.notificationsUntil(30 * minute), ['1230s mail deescalated: a b']);
   },
   'a severity that rises and falls again and again is told twice in a group interval at most'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
-    world.told(minute);
+    world.notificationsUntil(minute);
     for (let at = 0; at < 50; at++)
       world.alert(minute + at * 10 * second, slow('a'), 'firing', { severity: at % 2 === 0 ? 'critical' : 'warning' });
-    t.deepEqual(world.told(15 * minute), [
+    t.deepEqual(world.notificationsUntil(15 * minute), [
       '60s mail escalated: a',
       '330s mail deescalated: a',
       '340s mail escalated: a',
@@ -237,69 +237,77 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
   },
   'a rise under a silence is told after it'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
     world.alert(2 * minute, slow('a'), 'firing', { severity: 'critical' });
-    t.deepEqual(world.told(9 * minute), []);
-    t.deepEqual(world.told(20 * minute), ['630s mail escalated: a']);
+    t.deepEqual(world.notificationsUntil(9 * minute), []);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail escalated: a']);
   },
   'a fall ends the alert where it is no longer routed, and nothing is repeated there'(t, world) {
-    const { routes, ...root } = usual.route;
+    const { routes, ...root } = defaultRouting.route;
     const pager = { receiver: 'both', matchers: [matcher('severity', 'critical')], continue: false };
-    world.route({ ...usual, inhibitRules: [], route: { ...root, routes: [pager, ...routes] } });
+    world.route({ ...defaultRouting, inhibitRules: [], route: { ...root, routes: [pager, ...routes] } });
     const as = (severity: 'warning' | 'critical') => ({ severity, alertId: 'a', startedAtMs: firstMs });
     world.alert(0, slow('a', { severity: 'warning' }), 'firing', as('warning'));
-    t.deepEqual(world.told(minute), ['30s mail first: a']);
+    t.deepEqual(world.notificationsUntil(minute), ['30s mail first: a']);
     world.alert(minute, slow('a', { severity: 'critical' }), 'firing', as('critical'));
-    t.deepEqual(world.told(6 * minute), ['60s mail first: a', '60s chat first: a', '330s mail resolved: a✓']);
+    t.deepEqual(world.notificationsUntil(6 * minute), [
+      '60s mail first: a',
+      '60s chat first: a',
+      '330s mail resolved: a✓',
+    ]);
     world.alert(6 * minute, slow('a', { severity: 'warning' }), 'firing', as('warning'));
-    t.deepEqual(world.told(20 * minute), ['360s mail first: a', '660s mail resolved: a✓', '660s chat resolved: a✓']);
+    t.deepEqual(world.notificationsUntil(20 * minute), [
+      '360s mail first: a',
+      '660s mail resolved: a✓',
+      '660s chat resolved: a✓',
+    ]);
     const ended = world.run.emitted<Notification>(topics.notifications).at(-1)?.alerts[0];
     t.is(ended?.labels['severity'], 'critical');
     t.is(ended?.endsAtMs, firstMs + 6 * minute);
-    t.deepEqual(world.told(70 * minute), ['3960s mail repeated: a']);
+    t.deepEqual(world.notificationsUntil(70 * minute), ['3960s mail repeated: a']);
     world.alert(70 * minute, slow('a', { severity: 'warning' }), 'inactive', { ...as('warning'), endedAtMs: 1 });
-    t.deepEqual(world.told(80 * minute), ['4260s mail resolved: a✓']);
+    t.deepEqual(world.notificationsUntil(80 * minute), ['4260s mail resolved: a✓']);
     t.is(world.run.task.holding.entries, 0);
   },
   'an alert that waits or recovers tells nothing of itself'(t, world) {
     world.alert(0, slow('a'), 'pending');
-    t.deepEqual(world.told(minute), []);
+    t.deepEqual(world.notificationsUntil(minute), []);
     world.alert(2 * minute, slow('a'), 'firing');
-    t.deepEqual(world.told(3 * minute), ['150s mail first: a']);
+    t.deepEqual(world.notificationsUntil(3 * minute), ['150s mail first: a']);
     world.alert(3 * minute, slow('a'), 'recovering', { startedAtMs: firstMs + 2 * minute });
-    t.deepEqual(world.told(20 * minute), []);
+    t.deepEqual(world.notificationsUntil(20 * minute), []);
   },
   'the same transition twice tells nothing twice'(t, world) {
     for (let time = 0; time < 3; time++) world.alert(0, slow('a'), 'firing', { id: 'same' });
-    t.deepEqual(world.told(10 * minute), ['30s mail first: a']);
+    t.deepEqual(world.notificationsUntil(10 * minute), ['30s mail first: a']);
   },
   'an alert that has been firing for longer than the wait does not wait'(t, world) {
     world.alert(minute, slow('a'), 'firing', { startedAtMs: firstMs });
-    t.deepEqual(world.told(2 * minute), ['60s mail first: a']);
+    t.deepEqual(world.notificationsUntil(2 * minute), ['60s mail first: a']);
   },
   'a receiver that is not told of ends is not'(t, world) {
     world.alert(0, slow('a', { team: 'quiet' }), 'firing');
-    t.deepEqual(world.told(minute), ['30s chat first: a']);
+    t.deepEqual(world.notificationsUntil(minute), ['30s chat first: a']);
     world.alert(minute, slow('a', { team: 'quiet' }), 'inactive');
-    t.deepEqual(world.told(20 * minute), []);
+    t.deepEqual(world.notificationsUntil(20 * minute), []);
     t.is(world.run.task.holding.entries, 0);
   },
   'with ... each alert is a group'(t, world) {
     for (const instance of ['a', 'b']) world.alert(0, slow(instance, { team: 'quiet' }), 'firing');
-    t.deepEqual(world.told(minute).sort(), ['30s chat first: a', '30s chat first: b']);
+    t.deepEqual(world.notificationsUntil(minute).sort(), ['30s chat first: a', '30s chat first: b']);
   },
   'every channel of a receiver is told'(t, world) {
     world.alert(0, slow('a', { team: 'both' }), 'firing');
-    t.deepEqual(world.told(minute), ['30s chat first: a', '30s mail first: a'].reverse());
+    t.deepEqual(world.notificationsUntil(minute), ['30s chat first: a', '30s mail first: a'].reverse());
   },
   'a firing alert mutes others of its service, and they are told when it ends'(t, world) {
     world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing');
     world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
     world.alert(0, slow('b', { severity: 'warning', service: 'mail' }), 'firing');
-    t.deepEqual(world.told(minute), ['30s mail first: Down', '30s mail first: b']);
+    t.deepEqual(world.notificationsUntil(minute), ['30s mail first: Down', '30s mail first: b']);
     world.alert(minute, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'inactive');
-    t.deepEqual(world.told(10 * minute), ['330s mail resolved: Down✓', '330s mail firing: a b']);
+    t.deepEqual(world.notificationsUntil(10 * minute), ['330s mail resolved: Down✓', '330s mail firing: a b']);
   },
   'an alert of the platform is routed and silenced as any other'(t, world) {
     const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
@@ -308,88 +316,88 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, begun.labels, 'firing', begun);
     const muted = platformTransition('acme', aboutKind('rules-not-evaluated', at.reason), at);
     world.alert(0, muted.labels, 'firing', muted);
-    t.deepEqual(world.told(2 * minute), ['30s mail first: PlatformRecordsLate']);
+    t.deepEqual(world.notificationsUntil(2 * minute), ['30s mail first: PlatformRecordsLate']);
     const ended = platformTransition('acme', aboutKind('records-late', at.reason), at, {
       atMs: firstMs + 3 * minute,
       reason: 'it is well again',
     });
     world.alert(3 * minute, ended.labels, 'inactive', ended);
-    t.deepEqual(world.told(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);
+    t.deepEqual(world.notificationsUntil(6 * minute), ['330s mail resolved: PlatformRecordsLate✓']);
   },
 
   'a silence mutes, and what still fires is told when it ends'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
-    t.deepEqual(world.told(9 * minute), ['30s mail first: b']);
-    t.deepEqual(world.told(20 * minute), ['630s mail firing: a b']);
+    t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b']);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail firing: a b']);
   },
   'a maintenance window mutes at each of its times, and what still fires is told when it ends'(t, world) {
     const startsAt = new Date(firstMs - 3 * 86_400_000).toISOString().slice(0, 16);
     world.window({ startsAt, recurrence: 'FREQ=DAILY', matchers: [matcher('instance', 'a')] });
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
-    t.deepEqual(world.told(9 * minute), ['30s mail first: b']);
-    t.deepEqual(world.told(20 * minute), ['630s mail firing: a b']);
+    t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b']);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail firing: a b']);
   },
   'a maintenance window of projects mutes alerts of their rules alone'(t, world) {
     world.window({ startsAt: new Date(firstMs).toISOString().slice(0, 16), projectIds: ['shop'] });
     world.alert(0, slow('a'), 'firing', { projectId: 'shop' });
     world.alert(0, slow('b'), 'firing', { projectId: 'bank' });
     world.alert(0, slow('c'), 'firing');
-    t.deepEqual(world.told(9 * minute), ['30s mail first: b c']);
+    t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b c']);
   },
   'what begins and ends under a silence is never told'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');
     world.alert(minute, slow('a'), 'inactive');
-    t.deepEqual(world.told(30 * minute), []);
+    t.deepEqual(world.notificationsUntil(30 * minute), []);
     t.is(world.run.task.holding.entries, 0);
   },
   'the end of what was told before a silence is told after it'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
+    world.notificationsUntil(minute);
     world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
     world.alert(2 * minute, slow('a'), 'inactive');
-    t.deepEqual(world.told(9 * minute), []);
-    t.deepEqual(world.told(20 * minute), ['630s mail resolved: a✓']);
+    t.deepEqual(world.notificationsUntil(9 * minute), []);
+    t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail resolved: a✓']);
   },
   'a muted route tells nothing, and tells later what still fires'(t, world) {
     world.alert(0, slow('a', { team: 'office' }), 'firing');
-    t.deepEqual(world.told(59 * minute), []);
-    t.deepEqual(world.told(66 * minute), ['3630s chat first: a']);
+    t.deepEqual(world.notificationsUntil(59 * minute), []);
+    t.deepEqual(world.notificationsUntil(66 * minute), ['3630s chat first: a']);
   },
   'a test is told at once, marked, once, and mutes nothing'(t, world) {
     world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing', { isTest: true });
-    t.deepEqual(world.told(0), ['0s mail first: Down']);
-    const [told] = world.run.emitted<Notification>(topics.notifications);
-    t.true(told?.isTest === true && told.alerts[0]?.isTest === true);
+    t.deepEqual(world.notificationsUntil(0), ['0s mail first: Down']);
+    const [notification] = world.run.emitted<Notification>(topics.notifications);
+    t.true(notification?.isTest === true && notification.alerts[0]?.isTest === true);
     world.alert(0, slow('a', { severity: 'warning', service: 'cart' }), 'firing');
-    t.deepEqual(world.told(90 * minute), ['30s mail first: a', '3630s mail repeated: a']);
+    t.deepEqual(world.notificationsUntil(90 * minute), ['30s mail first: a', '3630s mail repeated: a']);
   },
   'a changed document moves alerts; where they were told, their end is told'(t, world) {
     world.alert(0, slow('a'), 'firing');
-    world.told(minute);
-    const { routes, ...root } = usual.route;
+    world.notificationsUntil(minute);
+    const { routes, ...root } = defaultRouting.route;
     const moved = { receiver: 'office', matchers: [matcher('alertname', 'Slow')] };
-    world.route({ ...usual, route: { ...root, routes: [moved, ...routes] } });
+    world.route({ ...defaultRouting, route: { ...root, routes: [moved, ...routes] } });
     world.alert(minute, slow('b'), 'firing');
-    t.deepEqual(world.told(3 * minute), ['60s chat first: a b']);
+    t.deepEqual(world.notificationsUntil(3 * minute), ['60s chat first: a b']);
     world.alert(3 * minute, slow('a'), 'inactive');
-    t.deepEqual(world.told(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
+    t.deepEqual(world.notificationsUntil(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
   },
   'that a channel fails is told through another'(t, world) {
     world.alert(0, { alertname: 'NotificationChannelFailing', failing_channel: 'mail' }, 'firing');
-    t.deepEqual(world.told(minute), ['30s chat first: NotificationChannelFailing']);
+    t.deepEqual(world.notificationsUntil(minute), ['30s chat first: NotificationChannelFailing']);
   },
   'thousands of alerts of one group are one message, and those that are left out are counted'(t, world) {
     for (let index = 0; index < 3000; index++) world.alert(0, slow(String(index), { text: 'x'.repeat(400) }), 'firing');
-    world.told(minute);
-    const [told] = world.run.emitted<Notification>(topics.notifications);
-    t.is(told?.firing, 3000);
-    t.is((told?.alerts.length ?? 0) + (told?.truncatedAlerts ?? 0), 3000);
-    t.true(JSON.stringify(told).length < 1024 * 1024);
-    t.is(told?.commonLabels['alertname'], 'Slow');
+    world.notificationsUntil(minute);
+    const [notification] = world.run.emitted<Notification>(topics.notifications);
+    t.is(notification?.firing, 3000);
+    t.is((notification?.alerts.length ?? 0) + (notification?.truncatedAlerts ?? 0), 3000);
+    t.true(JSON.stringify(notification).length < 1024 * 1024);
+    t.is(notification?.commonLabels['alertname'], 'Slow');
   },
 };
 
@@ -423,19 +431,19 @@ test('a receiver with an escalation policy is told once more, for the incident, 
   });
   world.alert(0, slow('a'), 'firing');
   world.alert(0, slow('b'), 'firing', { isTest: true });
-  world.told(minute);
+  world.notificationsUntil(minute);
   world.alert(minute, slow('a'), 'inactive');
-  world.told(10 * minute);
-  const told = world.run.emitted<Notification>(topics.notifications).filter(({ isTest }) => isTest !== true);
+  world.notificationsUntil(10 * minute);
+  const notifications = world.run.emitted<Notification>(topics.notifications).filter(({ isTest }) => isTest !== true);
   t.deepEqual(
-    told.map(({ channelId, escalationPolicyId }) => [channelId, escalationPolicyId]),
+    notifications.map(({ channelId, escalationPolicyId }) => [channelId, escalationPolicyId]),
     [
       ['mail', undefined],
       ['', 'policy'],
       ['mail', undefined],
     ],
   );
-  t.is(new Set(told.map(({ id }) => id)).size, 3);
+  t.is(new Set(notifications.map(({ id }) => id)).size, 3);
 });
 
 const day = 86_400_000;
@@ -466,8 +474,8 @@ for (const [what, mute] of Object.entries(mutings)) {
     world.alert(minute, slow('a'), 'firing');
     world.alert(2 * minute, slow('b'), 'firing');
     world.alert(8 * minute, slow('b'), 'inactive');
-    t.deepEqual(world.told(10 * minute - second), []);
-    const afterEnd = world.told(2 * 60 * minute);
+    t.deepEqual(world.notificationsUntil(10 * minute - second), []);
+    const afterEnd = world.notificationsUntil(2 * 60 * minute);
     t.deepEqual(
       afterEnd.map((text) => text.replace(/^\d+s /, '')),
       ['mail first: a', ' first: a'],
@@ -478,6 +486,6 @@ for (const [what, mute] of Object.entries(mutings)) {
       [undefined, 'policy'],
     );
     world.alert(121 * minute, slow('a'), 'inactive');
-    t.is(world.told(130 * minute).length, 1, 'its end');
+    t.is(world.notificationsUntil(130 * minute).length, 1, 'its end');
   });
 }

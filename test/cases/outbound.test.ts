@@ -18,13 +18,13 @@ const serve = async (t: ExecutionContext, listener: RequestListener): Promise<nu
 
 /** Answers the same addresses for every name, one list after the other at each question. */
 const names = (...answers: readonly (readonly string[])[]): typeof lookup => {
-  let asked = 0;
+  let lookupCount = 0;
   const resolve = (
     _name: string,
     _options: object,
     done: (error: null, addresses: { address: string; family: number }[]) => void,
   ): void => {
-    const addresses = answers[Math.min(asked++, answers.length - 1)] ?? [];
+    const addresses = answers[Math.min(lookupCount++, answers.length - 1)] ?? [];
     setImmediate(() =>
       done(
         null,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Answer, type Asked, seriesAnswer } from '../../queries/answer.ts';
+import { type Answer, type QueryContext, seriesAnswer } from '../../queries/answer.ts';
 import { answerOver } from '../../queries/over-window.ts';
 import { Query } from '../../queries/query.ts';
 
@@ -10,7 +10,7 @@ const count = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count
 const formula = { kind: 'formula', expression: 'records / limit', queries: { records: count, limit } };
 
 /** Says of each minute which one of the window it is: PromQL at its end, a count at its begin. */
-const sayMinutes = async ({ kind }: Query, { range, stepMs = 0 }: Asked): Promise<Answer> => {
+const answerMinutes = async ({ kind }: Query, { range, stepMs = 0 }: QueryContext): Promise<Answer> => {
   const [first, last] = [range.from, range.to].map((ns) => Number(ns / 1_000_000n)) as [number, number];
   const points = Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
   const minuteOf = (ms: number): number => (ms - fromMs) / minuteMs + (kind === 'promql' ? 0 : 1);
@@ -20,16 +20,16 @@ const sayMinutes = async ({ kind }: Query, { range, stepMs = 0 }: Asked): Promis
   );
 };
 
-for (const [title, asked, values] of [
+for (const [title, query, values] of [
   ['PromQL', limit, [1, 2, 3]],
   ['a count', count, [1, 2, 3]],
   ['a formula of both', formula, [1, 1, 1]],
 ] as const)
   test(`steps of ${title} are at their begins, and of one step in all parts`, async (t) => {
     const { series, partialSteps } = await answerOver(
-      Query.parse(asked),
+      Query.parse(query),
       { fromMs, toMs, stepMs: minuteMs },
-      sayMinutes,
+      answerMinutes,
     );
     t.deepEqual(
       series[0]?.points,

@@ -1,22 +1,22 @@
 import test from 'ava';
-import type { GroupStanding } from '../../schemas/ports/standing.ts';
-import { standingPlatformAlert } from '../../subjects/alerts/platform-alerts.ts';
+import type { GroupStatus } from '../../schemas/ports/group-status.ts';
+import { activePlatformAlert } from '../../subjects/alerts/platform-alerts.ts';
 import { PlatformState, platformState } from '../../subjects/overview/platform.ts';
 
-const standing = (group: string, problem?: string): GroupStanding => ({
+const groupStatus = (group: string, problem?: string): GroupStatus => ({
   ...{ group, partitions: [], members: 1, problem, sinceMs: problem === undefined ? undefined : 60_000 },
 });
 
 test('the overview names what stands still, and does not say that all is well before anybody looked', (t) => {
   const alert = { severity: 'error', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' } as const;
   const shown = platformState(
-    [standingPlatformAlert('records-late', { ...alert, startedAt: '2026-01-01T00:02:00.000Z' }, 0)],
-    [standing('sinks.logs', 'stands still'), standing('sinks.traces')],
+    [activePlatformAlert('records-late', { ...alert, startedAt: '2026-01-01T00:02:00.000Z' }, 0)],
+    [groupStatus('sinks.logs', 'stands still'), groupStatus('sinks.traces')],
   );
   t.deepEqual(PlatformState.parse(shown), {
     alerts: [{ name: 'records-late', why: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' }],
     groups: [{ name: 'sinks.logs', why: 'stands still', since: '1970-01-01T00:01:00.000Z' }],
   });
-  t.deepEqual(platformState([], [standing('sinks.logs')]), { alerts: [], groups: [] });
+  t.deepEqual(platformState([], [groupStatus('sinks.logs')]), { alerts: [], groups: [] });
   t.like(platformState([], []).groups, { value: null });
 });

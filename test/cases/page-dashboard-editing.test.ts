@@ -4,13 +4,13 @@ import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { merged } from '../../web/areas/dashboards/editing/merge.ts';
 import { movedTo, withoutSection } from '../../web/areas/dashboards/editing/section-moves.ts';
 import {
+  convertVariable,
   filterLines,
   isWritable,
   type Lines,
   moved,
   newVariable,
   optionLines,
-  turned,
 } from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearranged } from '../../web/areas/dashboards/rearranged.ts';
@@ -47,10 +47,10 @@ test('what both changed in another way is a conflict, of which one is taken; the
   const base = document({ panels: [panel('a'), panel('b')] });
   const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
   const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });
-  const { document: usual, conflicts } = merged({ base, mine, theirs });
+  const { document: mergedDocument, conflicts } = merged({ base, mine, theirs });
   t.deepEqual(conflicts, [{ key: 'panels a', what: 'panel “mine”' }]);
   t.deepEqual(
-    usual.panels.map(({ title }) => title),
+    mergedDocument.panels.map(({ title }) => title),
     ['mine'],
   );
   const { document: chosen } = merged({ base, mine, theirs }, { 'panels a': 'theirs' });
@@ -149,19 +149,19 @@ test('without a section its panels stand below the others, what was in it is in 
 
 test('a variable that becomes of another kind keeps what both have, and has what the other needs', (t) => {
   const before = { ...newVariable([{ name: 'variable2' }]), title: 'Job', several: true, pattern: 'x' } as never;
-  t.like(turned(before, 'field-values'), {
+  t.like(convertVariable(before, 'field-values'), {
     name: 'variable3',
     title: 'Job',
     several: true,
     pattern: 'x',
     field: 'service',
   });
-  t.like(turned(before, 'list'), { name: 'variable3', several: true, options: [{ value: 'one' }] });
-  t.false('pattern' in turned(before, 'list'));
-  t.deepEqual(turned(before, 'constant'), {
+  t.like(convertVariable(before, 'list'), { name: 'variable3', several: true, options: [{ value: 'one' }] });
+  t.false('pattern' in convertVariable(before, 'list'));
+  t.deepEqual(convertVariable(before, 'constant'), {
     ...{ kind: 'constant', name: 'variable3', title: 'Job', hide: 'nothing', inAddress: true, value: '' },
   });
-  t.is(turned(before, 'no kind'), before);
+  t.is(convertVariable(before, 'no kind'), before);
 });
 
 test('a variable moves one place, and not beyond the ends', (t) => {

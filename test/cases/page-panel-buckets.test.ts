@@ -1,6 +1,6 @@
 /** How panels of the page put values into buckets and states into stretches, and which alerts they list. */
 import test from 'ava';
-import { chosenAlerts, grouped, matchersIn, statesAsked } from '../../web/areas/dashboards/panels/alerts-shown.ts';
+import { chosenAlerts, grouped, matchersIn, stateFilter } from '../../web/areas/dashboards/panels/alerts-shown.ts';
 import {
   type BucketSeries,
   heatOfBuckets,
@@ -121,8 +121,8 @@ for (const [shown, names] of [
   });
 
 test('alerts are asked by the states of the API, and stand in groups by their labels', (t) => {
-  t.is(statesAsked({}), 'firing');
-  t.is(statesAsked({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
+  t.is(stateFilter({}), 'firing');
+  t.is(stateFilter({ states: ['firing', 'no-data', 'error', 'resolved'] }), 'firing,unknown,inactive');
   t.deepEqual(
     grouped(alerts, ['team']).map(([name, own]) => [name, own.length]),
     [

@@ -1,8 +1,8 @@
 /** What the page is told of who may call what is what the API holds. */
 import test from 'ava';
 import { mayCall } from '../../api/callers/rights.ts';
-import { restrictionsOf } from '../../api/dashboard/restrictions.ts';
 import { operations } from '../../api/groups/index.ts';
+import { restrictionsOf } from '../../api/page/restrictions.ts';
 import { roles } from '../../schemas/resources/user.ts';
 
 const restrictions = restrictionsOf(operations);
@@ -12,8 +12,8 @@ for (const role of roles)
   test(`the page offers the role ${role} each call that the API lets it make, and no other`, (t) => {
     for (const { method, path, role: access, hidden } of operations) {
       if (hidden === true) continue;
-      const told = byCall.get(`${method} ${path}`);
-      t.is(told?.roles.includes(role) ?? true, mayCall(role, access), `${method} ${path}`);
+      const restriction = byCall.get(`${method} ${path}`);
+      t.is(restriction?.roles.includes(role) ?? true, mayCall(role, access), `${method} ${path}`);
     }
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { taken, typedAt } from '../../web/search/completion.ts';
+import { insertSuggestion, typedAt } from '../../web/search/completion.ts';
 import { searchProblem } from '../../web/search/problem.ts';
 
 const reference = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
@@ -12,7 +12,7 @@ const searches = [...reference.matchAll(/^\| `(.*?)` \| ?(.*?) ?\|$/gm)].map(([,
   search.replaceAll('\\|', '|'),
 );
 
-const apiSays = (search: string, signal: 'logs' | 'traces'): string | undefined => {
+const apiProblem = (search: string, signal: 'logs' | 'traces'): string | undefined => {
   try {
     parseSearch(search, signal);
     return undefined;
@@ -26,8 +26,8 @@ for (const signal of ['logs', 'traces'] as const)
   test(`the page says of searches of ${signal} what the API says, but for expressions of RE2`, (t) => {
     t.true(searches.length > 60);
     for (const search of searches) {
-      const said = apiSays(search, signal);
-      t.is(searchProblem(search, signal), said?.includes('expression of RE2') ? undefined : said, search);
+      const problem = apiProblem(search, signal);
+      t.is(searchProblem(search, signal), problem?.includes('expression of RE2') ? undefined : problem, search);
     }
   });
 
@@ -55,6 +55,6 @@ for (const [marked, typed, chosen, becomes] of cases)
     }
     t.like(found, typed);
     if (found === undefined || chosen === undefined) return;
-    const next = taken(text, found, chosen);
+    const next = insertSuggestion(text, found, chosen);
     t.is(`${next.text.slice(0, next.caret)}|${next.text.slice(next.caret)}`, becomes ?? '');
   });

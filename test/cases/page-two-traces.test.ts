@@ -1,6 +1,6 @@
 /** How the page holds two traces against each other. */
 import test from 'ava';
-import { moreOf, paired } from '../../web/areas/traces/beside.ts';
+import { moreOf, paired } from '../../web/areas/traces/compare-traces.ts';
 import type { PlacedSpan } from '../../web/areas/traces/span-order.ts';
 
 /** A span by its depth, name and milliseconds. */
@@ -16,13 +16,13 @@ const placed = (
         span: { service: 's', name, durationNs: String(ms * 1e6), status: failed ? 'error' : 'ok' },
       }) as never,
   );
-const told = (one: PlacedSpan[], other: PlacedSpan[]) =>
+const pairsOf = (one: PlacedSpan[], other: PlacedSpan[]) =>
   paired(one, other).map((call) => [call.depth, call.name, call.one?.count, call.other?.count, moreOf(call) / 1e6]);
 
 test('calls of one name below the same calls are one line, and tell how much more the other took', (t) => {
   const one = placed([0, 'root', 10], [1, 'query', 2], [1, 'query', 3], [1, 'mail', 1]);
   const other = placed([0, 'root', 40], [1, 'query', 30, true], [1, 'pay', 4]);
-  t.deepEqual(told(one, other), [
+  t.deepEqual(pairsOf(one, other), [
     [0, 'root', 1, 1, 30],
     [1, 'query', 2, 1, 25],
     [1, 'mail', 1, undefined, -1],
@@ -32,7 +32,7 @@ test('calls of one name below the same calls are one line, and tell how much mor
 });
 
 test('calls of one name below other calls are not the same', (t) => {
-  t.deepEqual(told(placed([0, 'a', 1], [1, 'x', 1]), placed([0, 'b', 1], [1, 'x', 1])), [
+  t.deepEqual(pairsOf(placed([0, 'a', 1], [1, 'x', 1]), placed([0, 'b', 1], [1, 'x', 1])), [
     [0, 'a', 1, undefined, -1],
     [1, 'x', 1, undefined, -1],
     [0, 'b', undefined, 1, 1],

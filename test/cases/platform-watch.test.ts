@@ -13,8 +13,8 @@ import { operatorChannels, type Problem } from '../../api/platform-watch/operato
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
+import type { GroupStatus } from '../../schemas/ports/group-status.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import type { GroupStanding } from '../../schemas/ports/standing.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
@@ -40,18 +40,18 @@ const open = async (t: ExecutionContext) => {
   const faults = { columns: false, webhook: false };
   const transitions: AlertTransition[] = [];
   const events: PlatformEvent[] = [];
-  const told: (readonly string[])[] = [];
-  let groups: GroupStanding[] = [];
+  const notices: (readonly string[])[] = [];
+  let groups: GroupStatus[] = [];
   /** The groups as they stand, with the age of the oldest record of these. */
-  const stands = (ages: Readonly<Record<string, number>>, problems: Readonly<Record<string, string>> = {}): void => {
+  const setGroups = (ages: Readonly<Record<string, number>>, problems: Readonly<Record<string, string>> = {}): void => {
     groups = telemetry.map((group) => ({
       ...{ group, members: 1, problem: problems[group], sinceMs: clock.nowMs },
       partitions: [{ topic: group, partition: 0, lag: 1, ageMs: ages[group] ?? 0 }],
     }));
   };
-  stands({});
+  setGroups({});
   const watch = new PlatformWatch({
-    ...{ documents, clock, standings: { groups: () => groups } },
+    ...{ documents, clock, groupStatuses: { groups: () => groups } },
     columns: {
       async query<Row>(): Promise<Row[]> {
         if (faults.columns) throw new Error('no answer');
@@ -62,9 +62,9 @@ const open = async (t: ExecutionContext) => {
     publishEvent: async (event) => void events.push(event),
     operator: ['webhook', 'email'].map((type) => ({
       type,
-      async tell(problems: readonly Problem[]) {
+      async notify(problems: readonly Problem[]) {
         const names = problems.map(({ name, endedMs }) => (endedMs === undefined ? name : `${name} is over`));
-        told.push([type, ...names]);
+        notices.push([type, ...names]);
         return type !== 'webhook' || !faults.webhook;
       },
     })),
@@ -91,13 +91,13 @@ const open = async (t: ExecutionContext) => {
     evaluated.set(id, clock.nowMs);
   };
   return {
-    ...{ documents, clock, evaluated, faults, transitions, events, told, watch, stands, organization },
+    ...{ documents, clock, evaluated, faults, transitions, events, notices, watch, setGroups, organization },
     /** Looks twice a minute for so long, while rules of these organizations are evaluated. */
     async pass(ms: number, going: readonly string[] = []): Promise<void> {
       for (let passed = 0; passed < ms; passed += 30 * secondMs) {
         clock.nowMs += 30 * secondMs;
         for (const id of going) evaluated.set(id, clock.nowMs);
-        await watch.look();
+        await watch.check();
       }
     },
   };
@@ -208,7 +208,7 @@ test('tables that do not answer for long are told; for a moment they change noth
 });
 
 test('late records are told to organizations with rules or objectives, and late detections to those with detection rules', async (t) => {
-  const { organization, pass, transitions, documents, stands } = await open(t);
+  const { organization, pass, transitions, documents, setGroups } = await open(t);
   await organization('acme');
   await organization('siem');
   const detection = { kind: 'rule', title: 'a', source: '', enabled: true, severity: 'high', riskScore: 1 } as const;
@@ -225,10 +225,10 @@ test('late records are told to organizations with rules or objectives, and late 
     await documents.of(id).collection(slos).insert(slo);
   }
   const both = ['acme', 'siem'];
-  stands({ 'sinks.logs': 119 * secondMs });
+  setGroups({ 'sinks.logs': 119 * secondMs });
   await pass(minuteMs, both);
   t.deepEqual(changes(transitions), []);
-  stands({ 'sinks.logs': 121 * secondMs, 'processors.detections': 300 * secondMs });
+  setGroups({ 'sinks.logs': 121 * secondMs, 'processors.detections': 300 * secondMs });
   await pass(5 * minuteMs, both);
   t.deepEqual(changes(transitions).toSorted(), [
     'acme PlatformRecordsLate firing',
@@ -237,27 +237,27 @@ test('late records are told to organizations with rules or objectives, and late 
     'siem PlatformRecordsLate firing',
   ]);
   t.is(transitions[0]?.reason, 'sinks.logs is behind: the oldest record waits for 121 seconds');
-  stands({ 'sinks.logs': 90 * secondMs });
+  setGroups({ 'sinks.logs': 90 * secondMs });
   await pass(minuteMs, both);
   t.deepEqual(
     changes(transitions.slice(4)),
     ['siem PlatformDetectionsLate inactive'],
     'a lag that only falls a little',
   );
-  stands({});
+  setGroups({});
   await pass(minuteMs, both);
   t.is(transitions.length, 8);
 });
 
 test('the operator is told when a group stands still, and when it goes on, each once', async (t) => {
-  const { pass, told, stands, faults } = await open(t);
+  const { pass, notices, setGroups, faults } = await open(t);
   await pass(5 * minuteMs);
-  stands({}, { 'sinks.logs': 'stands still' });
+  setGroups({}, { 'sinks.logs': 'stands still' });
   faults.webhook = true;
   await pass(minuteMs);
   const [webhook, email] = ['webhook', 'email'];
   t.deepEqual(
-    told.splice(0),
+    notices.splice(0),
     [
       [webhook, 'sinks.logs'],
       [email, 'sinks.logs'],
@@ -267,17 +267,17 @@ test('the operator is told when a group stands still, and when it goes on, each 
   );
   faults.webhook = false;
   await pass(5 * minuteMs);
-  t.deepEqual(told.splice(0), [[webhook, 'sinks.logs']]);
-  stands({}, { 'sinks.metrics': 'has no member' });
+  t.deepEqual(notices.splice(0), [[webhook, 'sinks.logs']]);
+  setGroups({}, { 'sinks.metrics': 'has no member' });
   await pass(5 * minuteMs);
   t.deepEqual(
-    told.splice(0),
+    notices.splice(0),
     [webhook, email].map((type) => [type, 'sinks.metrics', 'sinks.logs is over']),
   );
-  stands({});
+  setGroups({});
   await pass(5 * minuteMs);
   t.deepEqual(
-    told.splice(0),
+    notices.splice(0),
     [webhook, email].map((type) => [type, 'sinks.metrics is over']),
   );
 });
@@ -301,7 +301,7 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
     ...{ clock: { now: () => 2 * minuteMs }, log: silent },
     settings: settingsOf({ OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
   });
-  t.true(await channel?.tell([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
+  t.true(await channel?.notify([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
   t.like(bodies[0], {
     ...{ version: '4', status: 'firing', receiver: 'operator' },
     alerts: [
@@ -312,7 +312,9 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
       },
     ],
   });
-  t.true(await channel?.tell([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]));
+  t.true(
+    await channel?.notify([{ name: 'sinks.logs', text: 'stands still', sinceMs: minuteMs, endedMs: 2 * minuteMs }]),
+  );
   t.like(bodies[1], { status: 'resolved' });
 });
 

@@ -5,10 +5,10 @@ import { Shares } from '../../processors/engine/shares.ts';
 import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
 
 /** What tenants take in each of 70 seconds, and whether the first of them is over half of a thread. */
-const isOver = (...takenMs: readonly number[]): boolean => {
+const isOver = (...usedMs: readonly number[]): boolean => {
   const shares = new Shares();
   for (let second = 0; second < 70; second++) {
-    for (const [tenant, ms] of takenMs.entries()) shares.add('p', `tenant-${tenant}`, ms, second * 1_000);
+    for (const [tenant, ms] of usedMs.entries()) shares.add('p', `tenant-${tenant}`, ms, second * 1_000);
   }
   return shares.isOver('p', 'tenant-0', 0.5);
 };
@@ -28,23 +28,29 @@ test('it is told once', (t) => {
   t.false(shares.isOver('p', 'a', 0.5));
 });
 
-const taken = (tenantId: string, messages: number, poison: number) => ({ tenantId, messages, poison, ms: 0, bytes: 0 });
+const usageOf = (tenantId: string, messages: number, poison: number) => ({
+  tenantId,
+  messages,
+  poison,
+  ms: 0,
+  bytes: 0,
+});
 
 test('dead letters of one tenant name it, those of several throw, and few do neither', (t) => {
-  t.is(new TenantFuse('g').check([taken('bad', 30, 30), taken('good', 60, 1)]), 'bad');
-  t.throws(() => new TenantFuse('g').check([taken('bad', 30, 30), taken('worse', 40, 40)]), {
+  t.is(new TenantFuse('g').check([usageOf('bad', 30, 30), usageOf('good', 60, 1)]), 'bad');
+  t.throws(() => new TenantFuse('g').check([usageOf('bad', 30, 30), usageOf('worse', 40, 40)]), {
     message: /several tenants/,
   });
-  t.is(new TenantFuse('g').check([taken('bad', 30, 3)]), undefined);
-  t.is(new TenantFuse('g').check([taken('bad', 19, 19)]), undefined);
+  t.is(new TenantFuse('g').check([usageOf('bad', 30, 3)]), undefined);
+  t.is(new TenantFuse('g').check([usageOf('bad', 19, 19)]), undefined);
 });
 
 test('a batch that made the fuse throw does not count, and a tenant that was named counts anew', (t) => {
   const fuse = new TenantFuse('g');
-  for (let time = 0; time < 3; time++) t.throws(() => fuse.check([taken('a', 30, 30), taken('b', 30, 30)]));
-  t.is(fuse.check([taken('a', 30, 0), taken('b', 30, 0)]), undefined);
-  t.is(fuse.check([taken('c', 40, 40)]), 'c');
-  t.is(fuse.check([taken('c', 5, 1)]), undefined);
+  for (let time = 0; time < 3; time++) t.throws(() => fuse.check([usageOf('a', 30, 30), usageOf('b', 30, 30)]));
+  t.is(fuse.check([usageOf('a', 30, 0), usageOf('b', 30, 0)]), undefined);
+  t.is(fuse.check([usageOf('c', 40, 40)]), 'c');
+  t.is(fuse.check([usageOf('c', 5, 1)]), undefined);
 });
 
 for (const ordinals of [[0], [0, 1, 2], [3, 5, 6, 9], [0, 2, 4]]) {

@@ -42,20 +42,20 @@ test('where turns end changes nothing', (t) => {
     const messages = messagesOf(seed);
     const last = messages.at(-1)?.offset ?? 0;
     const whole = new Task(visitCounter, options);
-    const inTurns = new Task(visitCounter, options);
+    const slicedTask = new Task(visitCounter, options);
     const { tenants, ...undisturbed } = whole.batch(messages, last);
-    inTurns.begin(messages, last);
-    let turns = 0;
-    let answer = inTurns.advance(short);
-    for (; answer === undefined; answer = inTurns.advance(short)) turns++;
-    t.true(turns > messages.length, `${turns} turns`);
+    slicedTask.begin(messages, last);
+    let sliceCount = 0;
+    let answer = slicedTask.advance(short);
+    for (; answer === undefined; answer = slicedTask.advance(short)) sliceCount++;
+    t.true(sliceCount > messages.length, `${sliceCount} turns`);
     const { tenants: spent, ...rest } = answer;
     t.deepEqual(rest, undisturbed);
     t.deepEqual(
       spent.map(({ ms, ...each }) => each),
       tenants.map(({ ms, ...each }) => each),
     );
-    t.deepEqual(inTurns.snapshot(), whole.snapshot());
+    t.deepEqual(slicedTask.snapshot(), whole.snapshot());
   }
 });
 

@@ -1,6 +1,6 @@
 /** Which rules and groups a client of Prometheus' rules asks for. */
 import test from 'ava';
-import { chosenRules, pageOfGroups, wantsAlerts } from '../../api/groups/prometheus/rule-filters.ts';
+import { chosenRules, pageOfGroups, shouldIncludeAlerts } from '../../api/groups/prometheus/rule-filters.ts';
 
 const rules = [
   { type: 'alerting', name: 'slow', labels: { team: 'a' } },
@@ -28,7 +28,7 @@ for (const [given, names] of chosen)
 
 test('alerts are left out where a client says so', (t) => {
   t.deepEqual(
-    ['', 'false', '0', 'true', 'T', '1'].map((text) => wantsAlerts({ exclude_alerts: text })),
+    ['', 'false', '0', 'true', 'T', '1'].map((text) => shouldIncludeAlerts({ exclude_alerts: text })),
     [true, true, true, false, false, false],
   );
 });

@@ -235,7 +235,7 @@ test('what a selector chose is known to the next query, which finds series that 
     columns: counted,
     translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
   };
-  const ask = async (selector: string) => {
+  const query = async (selector: string) => {
     statements = 0;
     const matchers = parseSelector(selector);
     const pieces = await openPieces(scope, window, matchers);
@@ -246,17 +246,17 @@ test('what a selector chose is known to the next query, which finds series that 
   };
   await land(tenantId, [gauge(0, 'a', 1), gauge(0, 'b', 2)]);
   const [all, one, none] = ['queue', 'queue{pod="a"}', 'queue{pod!~"a|b"}'];
-  t.deepEqual((await ask(all)).pods, ['a 1', 'b 2']);
-  t.deepEqual((await ask(one)).pods, ['a 1']);
-  t.deepEqual((await ask(none)).pods, []);
+  t.deepEqual((await query(all)).pods, ['a 1', 'b 2']);
+  t.deepEqual((await query(one)).pods, ['a 1']);
+  t.deepEqual((await query(none)).pods, []);
   await land(tenantId, [gauge(10, 'a', 3)]);
-  t.deepEqual(await ask(all), { pods: ['a 1,3', 'b 2'], statements: 1 });
-  t.deepEqual(await ask(one), { pods: ['a 1,3'], statements: 1 });
+  t.deepEqual(await query(all), { pods: ['a 1,3', 'b 2'], statements: 1 });
+  t.deepEqual(await query(one), { pods: ['a 1,3'], statements: 1 });
   await land(tenantId, [gauge(10, 'c', 4)]);
-  t.deepEqual((await ask(all)).pods, ['a 1,3', 'b 2', 'c 4']);
-  t.deepEqual((await ask(none)).pods, ['c 4']);
-  t.deepEqual(await ask(one), { pods: ['a 1,3'], statements: 1 });
-  t.deepEqual(await ask(all), { pods: ['a 1,3', 'b 2', 'c 4'], statements: 1 });
+  t.deepEqual((await query(all)).pods, ['a 1,3', 'b 2', 'c 4']);
+  t.deepEqual((await query(none)).pods, ['c 4']);
+  t.deepEqual(await query(one), { pods: ['a 1,3'], statements: 1 });
+  t.deepEqual(await query(all), { pods: ['a 1,3', 'b 2', 'c 4'], statements: 1 });
 });
 
 // Beside others, which write series, these would not stay as they are.
@@ -276,15 +276,15 @@ test.serial(
     const day = 86_400;
     await land(tenantId, [points('a', 0, 10), points('b', 0), points('gone', -3 * day)]);
     const own = tables.columns.of(tenantId);
-    const asked: string[] = [];
+    const statements: string[] = [];
     const columns: typeof own = {
       ...own,
       native(sql, ...rest) {
-        asked.push(sql);
+        statements.push(sql);
         return own.native(sql, ...rest);
       },
       query(sql, ...rest) {
-        asked.push(sql);
+        statements.push(sql);
         return own.query(sql, ...rest);
       },
     };
@@ -292,29 +292,33 @@ test.serial(
       columns,
       translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
     };
-    const ask = async (fromMs: number) => {
-      asked.length = 0;
+    const query = async (fromMs: number) => {
+      statements.length = 0;
       const window = { fromMs, toMs: hour + 60_000 };
       const matchers = parseSelector('depth{pod!="b"}');
       const pieces = await openPieces(scope, window, matchers);
       const found: string[] = [];
       for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
         for (const { labels } of seriesOfPiece(piece, window, matchers)) found.push(labels['pod'] ?? '');
-      return { found, ofSeries: asked.filter((sql) => sql.includes('FROM series')).length, statements: asked.length };
+      return {
+        found,
+        ofSeries: statements.filter((sql) => sql.includes('FROM series')).length,
+        statements: statements.length,
+      };
     };
-    t.deepEqual((await ask(hour - 1000)).found, ['a']);
-    t.deepEqual(await ask(hour - 1000), { found: ['a'], ofSeries: 0, statements: 1 });
-    t.deepEqual(await ask(hour + 5000), { found: ['a'], ofSeries: 0, statements: 1 });
-    t.deepEqual((await ask(hour - 4 * day * 1000)).found, ['a', 'gone']);
+    t.deepEqual((await query(hour - 1000)).found, ['a']);
+    t.deepEqual(await query(hour - 1000), { found: ['a'], ofSeries: 0, statements: 1 });
+    t.deepEqual(await query(hour + 5000), { found: ['a'], ofSeries: 0, statements: 1 });
+    t.deepEqual((await query(hour - 4 * day * 1000)).found, ['a', 'gone']);
     await land(tenantId, [points('c', 20)]);
-    t.deepEqual((await ask(hour - 1000)).found, ['a', 'c']);
-    t.deepEqual(await ask(hour - 1000), { found: ['a', 'c'], ofSeries: 0, statements: 1 });
+    t.deepEqual((await query(hour - 1000)).found, ['a', 'c']);
+    t.deepEqual(await query(hour - 1000), { found: ['a', 'c'], ofSeries: 0, statements: 1 });
     await land(tenantId, [points('d', 20)]);
     await tables.columns.execute(
       `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, source, attributes, attribute_types, first_seen, last_seen)
       SELECT '${tenantId}', 'p', 'other', 1, 'counter', 'prometheus', map(), '', now64(3), now64(3)`,
     );
-    t.deepEqual((await ask(hour - 1000)).found, ['a', 'c', 'd'], 'whoever writes them');
+    t.deepEqual((await query(hour - 1000)).found, ['a', 'c', 'd'], 'whoever writes them');
   },
 );
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
 
-const mostBytes = 512 * 1024 ** 2;
+const maxBytes = 512 * 1024 ** 2;
 const tooMany = 'query processing would load too many samples into memory in query execution';
 const stepMs = 1000;
 
@@ -60,7 +60,7 @@ test('scalars in each other are held to the memory that they take together', (t)
   const expression = `sum_over_time(vector(${'time() + ('.repeat(200)}time()${')'.repeat(200)})[1000000s:1s])`;
   const { error, held } = heldBy(expression, { series: 1, steps: 1 });
   t.is(error, tooMany);
-  t.true(held < mostBytes, `${held} bytes were held`);
+  t.true(held < maxBytes, `${held} bytes were held`);
 });
 
 /** Ten times as long with each level. */
@@ -89,12 +89,12 @@ for (const { what, expression, ...size } of refused)
   test(`${expression} over ${size.series} series and ${size.steps} steps is refused for ${what}`, (t) => {
     const { error, held } = heldBy(expression, size);
     t.is(error, tooMany);
-    t.true(held < mostBytes, `${held} bytes were held`);
+    t.true(held < maxBytes, `${held} bytes were held`);
   });
 
 test('a sum holds one series at a time, and may be over any number', (t) => {
   const { error, read, held } = heldBy('sum(rate(x[10s]))', { series: 20_000, steps: 200 });
   t.is(error, undefined);
   t.is(read, 20_000);
-  t.true(held < mostBytes, `${held} bytes were held`);
+  t.true(held < maxBytes, `${held} bytes were held`);
 });

@@ -15,13 +15,15 @@ const value = fc.oneof(
 );
 
 const seriesOf = (at: number, values: readonly (number | 'stale' | undefined)[]): Series => {
-  const kept = values.flatMap((each, step) => (each === undefined ? [] : [[step * 15_000 + at * 100, each] as const]));
-  const column = new Float64Array(kept.length);
-  for (const [place, [, each]] of kept.entries())
+  const points = values.flatMap((each, step) =>
+    each === undefined ? [] : [[step * 15_000 + at * 100, each] as const],
+  );
+  const column = new Float64Array(points.length);
+  for (const [place, [, each]] of points.entries())
     if (each === 'stale') new BigUint64Array(column.buffer)[place] = new BigUint64Array(stale.buffer)[0] as bigint;
     else column[place] = each;
   const labels = { __name__: at % 2 === 0 ? 'a_total' : 'b', i: String(at), job: `j${at % 3}` };
-  return { labels, times: Float64Array.from(kept, ([time]) => time), values: column };
+  return { labels, times: Float64Array.from(points, ([time]) => time), values: column };
 };
 
 const data = fc
@@ -133,15 +135,15 @@ test('a query that would hold too many samples is refused in the words of Promet
 test('a query whose columns would take too much memory is refused before they are made', (t) => {
   const sparse = Array.from({ length: 60 }, (_, at) => seriesOf(at * 2, [1]));
   const steps = { startMs: 0, endMs: 3_600_000, stepMs: 1_000 };
-  const ask = (text: string, bytes: number) => {
+  const evaluateWith = (text: string, bytes: number) => {
     const query = parse(text);
     return evaluate(query, steps, reader(sparse, selectionsOf(query, steps)), { samples: 1e9, bytes });
   };
   const refused = { message: 'query processing would load too many samples into memory in query execution' };
-  t.throws(() => ask('topk(1, a_total)', 1e6), refused);
-  t.notThrows(() => ask('sum(a_total)', 1e6), 'a sum holds one series at a time');
-  t.throws(() => ask('max_over_time(a_total[100y:1ms])', 400e6), refused);
-  t.throws(() => ask('max_over_time(vector(1)[100y:1ms])', 400e6), refused);
+  t.throws(() => evaluateWith('topk(1, a_total)', 1e6), refused);
+  t.notThrows(() => evaluateWith('sum(a_total)', 1e6), 'a sum holds one series at a time');
+  t.throws(() => evaluateWith('max_over_time(a_total[100y:1ms])', 400e6), refused);
+  t.throws(() => evaluateWith('max_over_time(vector(1)[100y:1ms])', 400e6), refused);
 });
 
 test('samples are counted as Prometheus counts them', (t) => {

@@ -85,9 +85,9 @@ test('expressions are printed as promtool formats them', (t) => {
     ['1e9', '1000000000'],
     ['a offset (1h/2)', 'a offset (1h / 2)'],
   ];
-  for (const [text, wanted] of cases) {
-    t.is(pretty(parseExpression(text)), wanted);
-    t.is(printed(parseExpression(wanted)), wanted, 'what is printed reads as the same');
+  for (const [text, expected] of cases) {
+    t.is(pretty(parseExpression(text)), expected);
+    t.is(printed(parseExpression(expected)), expected, 'what is printed reads as the same');
   }
   const long = `sum(${'a'.repeat(60)}) / sum(${'b'.repeat(60)})`;
   t.is(pretty(parseExpression(long)), `  sum(${'a'.repeat(60)})\n/\n  sum(${'b'.repeat(60)})`);

@@ -10,7 +10,7 @@ const question = {
   expression: '1 + 1',
   window: { startMs: 0, endMs: 0, stepMs: 0, lookbackMs: 1 },
   scope,
-  keptFromMs: 0,
+  retainedFromMs: 0,
 };
 
 test('a query that is aborted while it answers leaves a thread that lives to the next one', async (t) => {
@@ -19,12 +19,12 @@ test('a query that is aborted while it answers leaves a thread that lives to the
   let aborted = 0;
   for (let round = 0; round < 60; round++) {
     const abort = new AbortController();
-    const asked = threads.evaluate({ ...question, signal: abort.signal });
+    const evaluation = threads.evaluate({ ...question, signal: abort.signal });
     // From before it starts to after it has answered.
     if (round % 3 === 0) abort.abort(new Error('enough'));
     else if (round % 3 === 1) setImmediate(() => abort.abort(new Error('enough')));
     else delay(round / 30).then(() => abort.abort(new Error('enough')));
-    await asked.catch((error: Error) => {
+    await evaluation.catch((error: Error) => {
       aborted++;
       t.is(error.message, 'enough');
     });

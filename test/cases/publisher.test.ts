@@ -68,7 +68,7 @@ for (const [what, other, body] of different)
       membersOf(messages).map(({ length }) => length),
       [2, 2],
     );
-    const said = messages.map(({ headers }) => {
+    const decoded = messages.map(({ headers }) => {
       const { tenantId, projectId, keyId, signal, format, encoding } = decodeHeaders(headers);
       return [tenantId, projectId, keyId, signal, format, encoding];
     });
@@ -79,7 +79,7 @@ for (const [what, other, body] of different)
       const { caller: of, signal, format } = from as Origin;
       return [of.tenantId, of.projectId, of.keyId, signal, format, (given as Piece).encoding];
     });
-    t.deepEqual(said, expected);
+    t.deepEqual(decoded, expected);
   });
 
 test('a message of several requests is never larger, decompressed, than consumers take', async (t) => {

@@ -25,7 +25,7 @@ const setUp = ({ used, counters }: { used?: UsedBytes; counters?: Counters } = {
   const instance = () => {
     const quotas = new Quotas({ counters: shared, clock, log: silent, used });
     return async (caller: Caller, bytes: number, signal: Signal = 'logs'): Promise<string> => {
-      const refused = await quotas.take(caller, signal, bytes);
+      const refused = await quotas.spend(caller, signal, bytes);
       return refused === undefined ? 'taken' : `${refused.reason} ${refused.retryAfterSeconds}`;
     };
   };
@@ -55,65 +55,65 @@ for (const [title, quota, plan, signal, outcome] of cases) {
 
 test('a day begins anew at midnight UTC, a month at its end', async (t) => {
   const { instance, clock } = setUp();
-  const take = instance();
+  const consume = instance();
   const caller = callerOf({ day: { total: reject(1_000) }, month: { total: reject(2_500) } });
-  t.is(await take(caller, 1_000), 'taken');
-  t.is(await take(caller, 1), `quota ${halfDay}`);
+  t.is(await consume(caller, 1_000), 'taken');
+  t.is(await consume(caller, 1), `quota ${halfDay}`);
   clock.at = Date.parse('2026-02-28T00:00:00Z');
-  t.is(await take(caller, 1_000), 'taken');
-  t.is(await take(caller, 501), `quota ${24 * 3_600}`);
+  t.is(await consume(caller, 1_000), 'taken');
+  t.is(await consume(caller, 501), `quota ${24 * 3_600}`);
   clock.at = Date.parse('2026-02-28T23:59:59Z');
-  t.is(await take(caller, 1), 'quota 1', 'the day is used up');
+  t.is(await consume(caller, 1), 'quota 1', 'the day is used up');
   clock.at = Date.parse('2026-03-01T00:00:00Z');
-  for (const bytes of [1_000, 0]) t.is(await take(caller, bytes), 'taken');
+  for (const bytes of [1_000, 0]) t.is(await consume(caller, bytes), 'taken');
   t.deepEqual(quotaWindowAt('month', clock.at), { fromMs: clock.at, endMs: Date.parse('2026-04-01T00:00:00Z') });
 });
 
 test('a month goes on over its days', async (t) => {
   const { instance, clock } = setUp();
-  const take = instance();
+  const consume = instance();
   const caller = callerOf({ month: { total: reject(1_000) } });
-  t.is(await take(caller, 600), 'taken');
+  t.is(await consume(caller, 600), 'taken');
   clock.at = Date.parse('2026-02-28T06:00:00Z');
-  t.is(await take(caller, 600), `quota ${18 * 3_600}`);
-  t.is(await take(caller, 400), 'taken');
+  t.is(await consume(caller, 600), `quota ${18 * 3_600}`);
+  t.is(await consume(caller, 400), 'taken');
   clock.at = Date.parse('2026-03-01T00:00:00Z');
-  t.is(await take(caller, 1_000), 'taken');
+  t.is(await consume(caller, 1_000), 'taken');
 });
 
 test('what one threshold refuses does not use up the others', async (t) => {
-  const take = setUp().instance();
+  const consume = setUp().instance();
   const caller = callerOf({ day: { total: reject(3_000), logs: reject(1_000) } });
-  for (let index = 0; index < 10; index++) t.is(await take(caller, 2_000), `quota ${halfDay}`);
-  t.is(await take(caller, 3_000, 'traces'), 'taken');
-  t.is(await take(caller, 1, 'traces'), `quota ${halfDay}`);
+  for (let index = 0; index < 10; index++) t.is(await consume(caller, 2_000), `quota ${halfDay}`);
+  t.is(await consume(caller, 3_000, 'traces'), 'taken');
+  t.is(await consume(caller, 1, 'traces'), `quota ${halfDay}`);
 });
 
 test('a threshold that is raised or lowered counts with the next request', async (t) => {
-  const take = setUp().instance();
-  t.is(await take(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
-  t.is(await take(callerOf({ day: { total: reject(1_000) } }), 1_000), `quota ${halfDay}`);
-  t.is(await take(callerOf({ day: { total: reject(2_000) } }), 1_000), 'taken');
-  t.is(await take(callerOf({ day: { total: reject(500) } }), 1), `quota ${halfDay}`);
+  const consume = setUp().instance();
+  t.is(await consume(callerOf({ day: { total: reject(1_000) } }), 1_000), 'taken');
+  t.is(await consume(callerOf({ day: { total: reject(1_000) } }), 1_000), `quota ${halfDay}`);
+  t.is(await consume(callerOf({ day: { total: reject(2_000) } }), 1_000), 'taken');
+  t.is(await consume(callerOf({ day: { total: reject(500) } }), 1), `quota ${halfDay}`);
 });
 
 test('instances together take no more than the threshold, and no less than it without their leases', async (t) => {
   const { instance } = setUp();
   const instances = [instance(), instance(), instance()];
   const caller = callerOf({ month: { total: reject(100_000) } });
-  let taken = 0;
+  let consumed = 0;
   for (let index = 0; index < 3_000; index++) {
-    if ((await instances[index % 3]?.(caller, 100)) === 'taken') taken += 100;
+    if ((await instances[index % 3]?.(caller, 100)) === 'taken') consumed += 100;
   }
-  t.true(taken <= 100_000, `${taken}`);
-  t.true(taken >= 100_000 - 3 * 1_100, `${taken}`);
+  t.true(consumed <= 100_000, `${consumed}`);
+  t.true(consumed >= 100_000 - 3 * 1_100, `${consumed}`);
 });
 
 test('after a restart the ledger says what was used, once for all instances', async (t) => {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const { instance } = setUp({
     async used(tenantId, scope, fromMs) {
-      asked.push(`${tenantId} ${scope} ${new Date(fromMs).toISOString()}`);
+      queries.push(`${tenantId} ${scope} ${new Date(fromMs).toISOString()}`);
       return 900;
     },
   });
@@ -122,34 +122,35 @@ test('after a restart the ledger says what was used, once for all instances', as
   t.is(await first(caller, 50), 'taken');
   t.is(await second(caller, 30), 'taken');
   t.is(await second(caller, 30), `quota ${twoDays}`);
-  t.deepEqual(asked, ['acme logs 2026-02-01T00:00:00.000Z']);
+  t.deepEqual(queries, ['acme logs 2026-02-01T00:00:00.000Z']);
 });
 
 test('what the ledger learns later counts within a minute', async (t) => {
   let landed = 0;
   const { instance, clock } = setUp({ used: async () => landed });
-  const take = instance();
+  const consume = instance();
   const caller = callerOf({ day: { total: reject(10_000) } });
-  t.is(await take(caller, 1_000), 'taken');
+  t.is(await consume(caller, 1_000), 'taken');
   landed = 9_000;
-  t.is(await take(caller, 1_000), 'taken');
+  t.is(await consume(caller, 1_000), 'taken');
   clock.at += 61_000;
-  t.is(await take(caller, 100), 'taken', 'the request that finds the ledger out of date does not wait for it');
-  for (let tries = 0; tries < 20; tries++) await take(caller, 100);
-  t.regex(await take(caller, 1_000), /^quota/);
+  t.is(await consume(caller, 100), 'taken', 'the request that finds the ledger out of date does not wait for it');
+  for (let tries = 0; tries < 20; tries++) await consume(caller, 100);
+  t.regex(await consume(caller, 1_000), /^quota/);
 });
 
 test('of what the ledger tells, only what the counters lack is added to them', async (t) => {
   let landed = 0;
   const { instance, clock } = setUp({ used: async () => landed });
-  const take = instance();
+  const consume = instance();
   const caller = callerOf({ day: { total: reject(10_000) } });
-  for (let taken = 0; taken < 1_000; taken += 100) t.is(await take(caller, 100), 'taken');
+  for (let consumed = 0; consumed < 1_000; consumed += 100) t.is(await consume(caller, 100), 'taken');
   landed = 4_000;
   clock.at += 61_000;
-  for (let taken = 4_000; taken < 9_800; taken += 100) t.is(await take(caller, 100), 'taken', `${taken} were taken`);
-  for (let tries = 0; tries < 5; tries++) await take(caller, 100);
-  t.regex(await take(caller, 100), /^quota/);
+  for (let consumed = 4_000; consumed < 9_800; consumed += 100)
+    t.is(await consume(caller, 100), 'taken', `${consumed} were taken`);
+  for (let tries = 0; tries < 5; tries++) await consume(caller, 100);
+  t.regex(await consume(caller, 100), /^quota/);
 });
 
 test('without an answer of the ledger bytes are taken all the same', async (t) => {

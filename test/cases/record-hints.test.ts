@@ -4,7 +4,7 @@ import { hintOfList } from '../../queries/hints/lists.ts';
 import { misreadIn } from '../../queries/hints/misread.ts';
 import type { Measure } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 
@@ -61,10 +61,10 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 /** Counts the statements that it passes on. */
-const readingOf = (asked: string[] = []): Reading => {
+const readingOf = (statements: string[] = []): Reading => {
   const columns = tables.columns.of('acme');
   const query: typeof columns.query = (sql, parameters, limits) => {
-    asked.push(sql);
+    statements.push(sql);
     return columns.query(sql, parameters, limits);
   };
   return {
@@ -75,8 +75,8 @@ const readingOf = (asked: string[] = []): Reading => {
 };
 
 const count: Measure[] = [{ function: 'count' }];
-const ask = async (query: object): Promise<string | undefined> =>
-  (await run({ kind: 'aggregate', signal: 'logs', measures: count, ...query } as AskedQuery, readingOf(), { range }))
+const queryHint = async (query: object): Promise<string | undefined> =>
+  (await run({ kind: 'aggregate', signal: 'logs', measures: count, ...query } as QueryRequest, readingOf(), { range }))
     .hint;
 const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<string | undefined> => {
   const span = { from: String(at - 60_000), to: String(at + 60_000) };
@@ -113,41 +113,50 @@ test('a search in the operators of another language is told how it is written he
 
 test('a name that no record has is told with names like it', async (t) => {
   t.is(
-    await ask({ search: 'http.status:500' }),
+    await queryHint({ search: 'http.status:500' }),
     'none of the log records of this range has http.status; names like it: http.status_code',
   );
   t.is(await list({ search: 'attribute.zzzzzz:1' }), 'none of the log records of this range has attribute.zzzzzz');
-  t.is(await ask({ search: 'foo:1' }), 'none of the log records of this range has foo');
-  t.regex((await ask({ groupBy: ['hots'] })) ?? '', /has hots; names like it: host.name/);
-  t.regex((await ask({ groupBy: ['host'] })) ?? '', /has host; names like it: host.name$/);
-  t.regex((await ask({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
+  t.is(await queryHint({ search: 'foo:1' }), 'none of the log records of this range has foo');
+  t.regex((await queryHint({ groupBy: ['hots'] })) ?? '', /has hots; names like it: host.name/);
+  t.regex((await queryHint({ groupBy: ['host'] })) ?? '', /has host; names like it: host.name$/);
+  t.regex((await queryHint({ measures: [{ function: 'avg', field: 'took' }] })) ?? '', /has took$/);
   t.regex((await list({ search: 'http.routee:x' }, 'traces')) ?? '', /^none of the spans .* http.route$/);
-  const rows: AskedQuery = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
+  const rows: QueryRequest = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
   t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; names like it: user$/);
 });
 
 test('a value in another case, or one like others, is told with those that are there', async (t) => {
   t.regex((await list({ service: 'Checkout' })) ?? '', /has service "Checkout"; it is there as "checkout"/);
-  t.regex((await ask({ search: 'user:carl' })) ?? '', /it is there as "Carl", and values are told apart by case$/);
-  t.regex((await ask({ search: 'service:chekout' })) ?? '', /values like it: "checkout"$/);
+  t.regex(
+    (await queryHint({ search: 'user:carl' })) ?? '',
+    /it is there as "Carl", and values are told apart by case$/,
+  );
+  t.regex((await queryHint({ search: 'service:chekout' })) ?? '', /values like it: "checkout"$/);
   t.regex((await list({ service: 'payments' }, 'traces')) ?? '', /it has values such as "checkout"$/);
-  t.regex((await ask({ search: 'severity:critical' })) ?? '', /has severity "critical"; it has values such as "INFO"$/);
-  t.is(await ask({ search: 'user:ann service:cart' }), undefined, 'each is there by itself');
-  t.is(await ask({ search: 'nowhere' }), undefined);
+  t.regex(
+    (await queryHint({ search: 'severity:critical' })) ?? '',
+    /has severity "critical"; it has values such as "INFO"$/,
+  );
+  t.is(await queryHint({ search: 'user:ann service:cart' }), undefined, 'each is there by itself');
+  t.is(await queryHint({ search: 'nowhere' }), undefined);
 });
 
 test('that words are nowhere among records that are there takes one statement, and none within a minute', async (t) => {
-  const asked: string[] = [];
+  const statements: string[] = [];
   const span = { from: String(at - 50_000), to: String(at + 50_000), search: 'nowhere at all', projectId: 'shop' };
   for (let count = 0; count < 3; count++)
-    t.deepEqual(await hintOfList('logs', span, [], readingOf(asked)), {}, 'there is nothing to say');
-  t.is(asked.length, 1);
+    t.deepEqual(await hintOfList('logs', span, [], readingOf(statements)), {}, 'there is nothing to say');
+  t.is(statements.length, 1);
   const empty = { ...span, projectId: 'nope' };
   const counts: number[] = [];
   for (let count = 0; count < 2; count++) {
-    asked.length = 0;
-    t.regex((await hintOfList('logs', empty, [], readingOf(asked))).hint ?? '', /^project nope has no log records/);
-    counts.push(asked.length);
+    statements.length = 0;
+    t.regex(
+      (await hintOfList('logs', empty, [], readingOf(statements))).hint ?? '',
+      /^project nope has no log records/,
+    );
+    counts.push(statements.length);
   }
   t.deepEqual(counts, [2, 2], 'records that come are seen at once');
 });
@@ -156,28 +165,28 @@ test('a range and a project without records are told as such', async (t) => {
   const empty = { from: String(at - 7_200_000), to: String(at - 3_700_000) };
   t.is(await list(empty), 'there are no log records in this range: ask for another one');
   t.is(
-    await ask({ projectId: 'nope' }),
+    await queryHint({ projectId: 'nope' }),
     'project nope has no log records in this range; projects that have some: shop',
   );
 });
 
 test('a figure of what is no number is told as such', async (t) => {
   t.is(
-    await ask({ measures: [{ function: 'count' }, { function: 'avg', field: 'body' }] }),
+    await queryHint({ measures: [{ function: 'count' }, { function: 'avg', field: 'body' }] }),
     'no value of body in what was found reads as a number',
   );
 });
 
 test('an answer that has something of all that was asked for runs no statement for a hint', async (t) => {
   const statements = async (query: object, stepMs?: number): Promise<number> => {
-    const asked: string[] = [];
+    const statements: string[] = [];
     const options = { range, ...(stepMs === undefined ? {} : { stepMs }) };
     await run(
-      { kind: 'aggregate', signal: 'logs', measures: count, ...query } as AskedQuery,
-      readingOf(asked),
+      { kind: 'aggregate', signal: 'logs', measures: count, ...query } as QueryRequest,
+      readingOf(statements),
       options,
     );
-    return asked.filter((sql) => /FROM fields|LIMIT 100000/.test(sql)).length;
+    return statements.filter((sql) => /FROM fields|LIMIT 100000/.test(sql)).length;
   };
   t.is(await statements({ search: 'service:checkout', groupBy: ['user'] }), 0);
   t.is(await statements({ groupBy: ['user'] }, 60_000), 0);
@@ -186,10 +195,10 @@ test('an answer that has something of all that was asked for runs no statement f
   const page = await listSpans({ limit: 10, order: 'newest' } as never, readingOf(spans));
   await hintOfList('traces', {}, page.items.length === 0 ? [1] : page.items, readingOf(spans));
   t.is(spans.filter((sql) => sql.includes('FROM fields')).length, 0);
-  const most = (
+  const counts = (
     await Promise.all(
       ['a:1 b:2 c:3 d:4', 'user:w service:x host.name:y body:z'].map((search) => statements({ search })),
     )
   ).sort();
-  t.true((most.at(-1) ?? 0) <= 4, 'and few where nothing was found');
+  t.true((counts.at(-1) ?? 0) <= 4, 'and few where nothing was found');
 });

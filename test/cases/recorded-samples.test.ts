@@ -62,7 +62,7 @@ const emitted = (
     for (const one of recorded)
       emissions.add(emittedOf(recordedSamples, tenantId, { tenantId, projectId, atMs: atMs + batch, series: [one] }));
   return restoredMessages(
-    JSON.parse(JSON.stringify(savedMessages(emissions.take(batch, { emitter: `emitter of ${tenantId}`, tick: 0 })))),
+    JSON.parse(JSON.stringify(savedMessages(emissions.drain(batch, { emitter: `emitter of ${tenantId}`, tick: 0 })))),
   );
 };
 
@@ -113,7 +113,7 @@ test('recorded series land with their values, marks of staleness and histograms,
         columns: tables.columns.of('values'),
         translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true },
       },
-      keptFromMs: 0,
+      retainedFromMs: 0,
     });
     return value.type === 'vector' ? value.elements.map(({ labels, value: own }) => [labels, own]) : [];
   };

@@ -1,15 +1,14 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
 import test, { type ExecutionContext } from 'ava';
+import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import { Answers, type Turn } from '../../queries/together/answers.ts';
-import { LateError } from '../../runtime/within.ts';
+import { LateError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { type RecordedSeries, writeRequestOf } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
-import { askingAt } from '../../subjects/alerts/recording/ask.ts';
 import {
   type Answered,
   emptyRecording,
@@ -18,7 +17,8 @@ import {
   type GroupEvaluation,
   type RecordingState,
 } from '../../subjects/alerts/recording/evaluate.ts';
-import { turnsOf } from '../../subjects/alerts/recording/order.ts';
+import { roundsOf } from '../../subjects/alerts/recording/order.ts';
+import { createExpressionRun } from '../../subjects/alerts/recording/run-query.ts';
 import { stretched } from '../waiting.ts';
 import { messageOf, openTables, type Tables } from './sink-tables.ts';
 
@@ -56,8 +56,8 @@ const evaluateOf = (
   };
   const answers = new Answers({ gatherMs: 0, sharedMs: 20_000, aloneMs: 20_000 });
   const { signal } = new AbortController();
-  const ask = askingAt(reading, { atMs: nowMs, signal, answers, sharedMs: 20_000, withinMs: 50_000 });
-  return evaluateGroup(group, { prior, nowMs, ask });
+  const runQuery = createExpressionRun(reading, { atMs: nowMs, signal, answers, sharedMs: 20_000, withinMs: 50_000 });
+  return evaluateGroup(group, { prior, nowMs, runExpressions: runQuery });
 };
 
 /** Evaluates with answers by expression. */
@@ -69,7 +69,7 @@ const evaluateBy = (
   evaluateGroup(group, {
     prior,
     nowMs,
-    ask: async (expressions) => expressions.map((each) => answers[each] ?? { elements: [] }),
+    runExpressions: async (expressions) => expressions.map((each) => answers[each] ?? { elements: [] }),
   });
 
 const shown = ({ series }: Pick<GroupEvaluation, 'series'>) =>
@@ -113,7 +113,7 @@ test('a rule reads what those before it record for the same time, and what those
 });
 
 test('rules that read nothing of each other are asked at the same time', (t) => {
-  const turns = turnsOf([
+  const rounds = roundsOf([
     { record: 'a', expression: 'x' },
     { record: 'b', expression: 'y' },
     { record: 'c', expression: 'a + b' },
@@ -121,12 +121,12 @@ test('rules that read nothing of each other are asked at the same time', (t) => 
     { record: 'e', expression: 'z' },
     { record: 'x', expression: 'broken(' },
   ]);
-  t.deepEqual(turns, [[0, 1, 4, 5], [2], [3]]);
+  t.deepEqual(rounds, [[0, 1, 4, 5], [2], [3]]);
 });
 
 test('a rule does not read what a rule behind it records in the same evaluation, also where it waits for one before it', (t) => {
   t.deepEqual(
-    turnsOf([
+    roundsOf([
       { record: 'a', expression: 'x' },
       { record: 'b', expression: 'a + later' },
       { record: 'later', expression: 'y' },
@@ -216,11 +216,11 @@ test('values that JSON has no number for are recorded', async (t) => {
 });
 
 /** Asks of a store that never answers, or of one in which an expression with `slow` does not. */
-const askingOf = (
+const makeQuery = (
   { isLoaded, hangs }: { isLoaded: boolean; hangs: (sql: string, values: string) => boolean },
-  options: { sharedMs: number; withinMs: number; turn?: Turn },
+  options: { sharedMs: number; withinMs: number; acquireSlot?: RunInSlot },
 ) => {
-  const { turn, ...times } = options;
+  const { acquireSlot, ...times } = options;
   const columns = tables.columns.of('late');
   const never = (limits: QueryLimits | undefined): Promise<never> =>
     new Promise((_, reject) =>
@@ -235,12 +235,17 @@ const askingOf = (
     ...{ nowMs: startMs, plan: defaultPlans['enterprise'] as QueryReading['plan'] },
     ...{ columns: { ...columns, query, native }, promql: { threads: promql, translation } },
   };
-  const answers = new Answers({ gatherMs: 0, ...times, aloneMs: 20_000, ...(turn && { turn }) });
-  const tookLong = (ms: number): Error => (isLoaded ? new LateError(ms) : answers.tookLong(ms));
+  const answers = new Answers({
+    gatherMs: 0,
+    ...times,
+    aloneMs: 20_000,
+    ...(acquireSlot && { runInSlot: acquireSlot }),
+  });
+  const toTimeoutError = (ms: number): Error => (isLoaded ? new LateError(ms) : answers.timeoutError(ms));
   const { signal } = new AbortController();
-  return askingAt(reading, {
+  return createExpressionRun(reading, {
     ...{ atMs: startMs, signal, ...times },
-    answers: { turn: (work, ending) => answers.turn(work, ending), tookLong },
+    answers: { runInSlot: (work, ending) => answers.runInSlot(work, ending), timeoutError: toTimeoutError },
   });
 };
 
@@ -252,10 +257,14 @@ const keepAlive = (t: ExecutionContext): void => {
 
 test('a group that has no turn in time is not evaluated: nothing is said of its rules', async (t) => {
   keepAlive(t);
-  const turn: Turn = (_, signal) =>
+  const acquireSlot: RunInSlot = (_, signal) =>
     new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
-  const ask = askingOf({ isLoaded: false, hangs: () => false }, { sharedMs: 20_000, withinMs: 20, turn });
-  const evaluated = evaluateGroup(groupOf([['r', 'x']]), { prior: emptyRecording(), nowMs: startMs, ask });
+  const runQuery = makeQuery({ isLoaded: false, hangs: () => false }, { sharedMs: 20_000, withinMs: 20, acquireSlot });
+  const evaluated = evaluateGroup(groupOf([['r', 'x']]), {
+    prior: emptyRecording(),
+    nowMs: startMs,
+    runExpressions: runQuery,
+  });
   await t.throwsAsync(evaluated, { instanceOf: LateError });
 });
 
@@ -269,8 +278,8 @@ test('a group is not evaluated either where tables do not answer in time, and wh
     [false, 20_000, 50],
     [true, 50, 20_000],
   ] as const) {
-    const ask = askingOf({ isLoaded, hangs: () => true }, { sharedMs, withinMs });
-    const evaluated = evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, ask });
+    const runQuery = makeQuery({ isLoaded, hangs: () => true }, { sharedMs, withinMs });
+    const evaluated = evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, runExpressions: runQuery });
     await t.throwsAsync(evaluated, { instanceOf: LateError });
   }
 });
@@ -280,7 +289,7 @@ test('an expression that takes too long by itself is an error of its rule, and t
   await land('late', startMs - 1000, [{ labels: { __name__: 'slow_one' }, value: 1 }]);
   // The load may change meanwhile.
   const sharedMs = stretched(1000);
-  const ask = askingOf(
+  const runQuery = makeQuery(
     { isLoaded: false, hangs: (sql, values) => `${sql}${values}`.includes('slow_one') },
     { sharedMs, withinMs: stretched(30_000) },
   );
@@ -288,7 +297,7 @@ test('an expression that takes too long by itself is an error of its rule, and t
     ['r', 'slow_one'],
     ['s', 'vector(1)'],
   ]);
-  const { rules } = await evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, ask });
+  const { rules } = await evaluateGroup(group, { prior: emptyRecording(), nowMs: startMs, runExpressions: runQuery });
   t.deepEqual(
     rules.map(({ series, error }) => [series, error]),
     [

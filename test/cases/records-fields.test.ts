@@ -132,8 +132,8 @@ for (const [signal, source, fields, body] of records) {
 
   test(`SQL and views answer the same for every field and attribute of ${signal}`, async (t) => {
     t.deepEqual((await tables.land([message], { sink: signal })).rejected, []);
-    const read = <Answer>(look: (record: RecordView) => Answer): Answer[] =>
-      decoded(source as unknown as Source<RecordView>, message, look);
+    const read = <Answer>(extract: (record: RecordView) => Answer): Answer[] =>
+      decoded(source as unknown as Source<RecordView>, message, extract);
     const all = fields as readonly unknown[] as readonly Field[];
     t.deepEqual(
       read((record) => all.map((field) => String(field.read(record)))),

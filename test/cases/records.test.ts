@@ -4,9 +4,9 @@ import test from 'ava';
 import { z } from 'zod';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
-import { checkRequest } from '../../schemas/records/sound.ts';
 import { itemsOf } from '../../schemas/records/source.ts';
 import { dataPoints, logRecords, spans } from '../../schemas/records/sources.ts';
+import { checkRequest } from '../../schemas/records/validate.ts';
 import { valuesOf } from '../../schemas/records/values.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
@@ -18,15 +18,17 @@ import { logsRequest, messageOf, metricsRequest, receivedAtMs, scannerOf, text, 
 
 const from = { topic: 'otlp.logs', partition: 3 };
 const busRecord = (message: ScanMessage) => ({ ...message, key: 'acme', value: Buffer.from(message.value) });
-const decoded = <Answer>(message: ScanMessage, look: (log: LogRecord) => Answer): Answer[] =>
-  Array.from(itemsOf(logRecords, busRecord(message), from), look);
+const decoded = <Answer>(message: ScanMessage, extract: (log: LogRecord) => Answer): Answer[] =>
+  Array.from(itemsOf(logRecords, busRecord(message), from), extract);
 
 const logsOf = (logRecord: readonly object[], resource: object[] = []): Uint8Array =>
   logsRequest({ resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ logRecords: logRecord }] }] });
-const said = (stringValue: string): object => ({ body: { stringValue } });
+const recordWithBody = (stringValue: string): object => ({ body: { stringValue } });
 
 test('records of a message are numbered over its members, and say where they lie', (t) => {
-  const bodies = [logsOf([said('0'), said('1')]), logsOf([said('2')])].map((body) => gzipSync(body));
+  const bodies = [logsOf([recordWithBody('0'), recordWithBody('1')]), logsOf([recordWithBody('2')])].map((body) =>
+    gzipSync(body),
+  );
   const message = messageOf(bodies, { encoding: 'gzip', offset: 41 });
   t.deepEqual(
     decoded(message, ({ body, place }) => [body, place]),
@@ -41,10 +43,10 @@ test('records of a message are numbered over its members, and say where they lie
 
 test('the bytes of a body that is text are shown, and those of no other', (t) => {
   const bodies = [{ stringValue: 'né 1' }, { stringValue: '' }, { intValue: '7' }, { bytesValue: Buffer.from('text') }];
-  const logs = logsOf([...bodies.map((body) => ({ body })), {}, said('last')]);
+  const logs = logsOf([...bodies.map((body) => ({ body })), {}, recordWithBody('last')]);
   const seen: string[] = [];
   const answers = decoded(messageOf([logs]), (log) =>
-    log.lookAtBody((bytes, start, end) => {
+    log.inspectBody((bytes, start, end) => {
       seen.push(Buffer.from(bytes.subarray(start, end)).toString());
       return seen.length > 1;
     }),
@@ -54,7 +56,9 @@ test('the bytes of a body that is text are shown, and those of no other', (t) =>
 });
 
 test('a message is opened once, however many read it, and its records can be asked for in any order', (t) => {
-  const bodies = [logsOf([said('0'), said('1')]), logsOf([said('2')])].map((body) => gzipSync(body));
+  const bodies = [logsOf([recordWithBody('0'), recordWithBody('1')]), logsOf([recordWithBody('2')])].map((body) =>
+    gzipSync(body),
+  );
   const message = busRecord(messageOf(bodies, { encoding: 'gzip' }));
   const opened = logRecords.open(message, from);
   t.is(logRecords.open(message, from), opened);
@@ -74,8 +78,8 @@ test('one view is moved over all records, and a copy stays what it was when the 
     messageOf([
       logsOf(
         [
-          { ...said('first'), attributes: [text('k', 'v')], severityText: 'INFO' },
-          { ...said('second'), attributes: [text('k', 'w')] },
+          { ...recordWithBody('first'), attributes: [text('k', 'v')], severityText: 'INFO' },
+          { ...recordWithBody('second'), attributes: [text('k', 'w')] },
         ],
         [text('service.name', 'cart'), text('host.name', 'h')],
       ),
@@ -110,7 +114,7 @@ test('of attributes with one key the first counts, and of resource attributes th
 });
 
 /** Bytes of an attribute that senders may write, and what they say. */
-const unusual: readonly (readonly [string, Uint8Array])[] = [
+const edgeCases: readonly (readonly [string, Uint8Array])[] = [
   ['the value first', Buffer.concat([field(2, field(1, 'v')), field(1, 'key')])],
   [
     'two values, of which the first counts',
@@ -130,7 +134,7 @@ const unusual: readonly (readonly [string, Uint8Array])[] = [
 
 test('attributes are found however their fields are written, and lie between other fields', async (t) => {
   const scanner = await scannerOf('logs');
-  for (const [name, pair] of unusual) {
+  for (const [name, pair] of edgeCases) {
     const record = Buffer.concat([field(6, field(1, 'other')), Buffer.of(0x10, 9), field(6, pair), field(3, 'INFO')]);
     const message = messageOf([field(1, field(1, field(1, pair)), field(2, field(2, record)))]);
     t.deepEqual(scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes)).rejected, [], name);
@@ -178,14 +182,18 @@ const doubtful: readonly (readonly [string, Uint8Array, boolean])[] = [
   ['an id of 15 bytes', field(1, field(2, field(2, field(9, 'x'.repeat(15))))), false],
   ['an attribute that passes its end', field(1, field(2, field(2, field(6, Buffer.of(0x0a, 9, 1))))), false],
   ['a value that is cut off', field(1, field(2, field(2, field(5, Buffer.of(0x21, 1, 2))))), false],
-  ['a fault in a later resource', Buffer.concat([logsOf([said('good')]), field(1, Buffer.of(0x0a, 0x7f))]), false],
-  ['a tag that is cut off', Buffer.concat([logsOf([said('good')]), Buffer.of(0x8a)]), false],
+  [
+    'a fault in a later resource',
+    Buffer.concat([logsOf([recordWithBody('good')]), field(1, Buffer.of(0x0a, 0x7f))]),
+    false,
+  ],
+  ['a tag that is cut off', Buffer.concat([logsOf([recordWithBody('good')]), Buffer.of(0x8a)]), false],
 ];
 
 test('a message is given as a whole or not at all, and exactly when the sink lands it', async (t) => {
   const scanner = await scannerOf('logs');
   for (const [name, body, lands] of doubtful) {
-    const message = messageOf([logsOf([said('before')]), body]);
+    const message = messageOf([logsOf([recordWithBody('before')]), body]);
     const { rejected } = scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes));
     t.is(rejected.length === 0, lands, `${name}: the sink`);
     const given: string[] = [];
@@ -204,7 +212,7 @@ test('a message is given as a whole or not at all, and exactly when the sink lan
 
 /** Values as senders write them and as none does: what lies behind the first field is another one, or nothing that can be read. */
 const oddValues: readonly Buffer[] = [
-  ...['', 'v', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(300)].map((said) => field(1, said)),
+  ...['', 'v', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(300)].map((text) => field(1, text)),
   ...[[], [0x0a], [0x18, 1], [0x18, 0xf7, 0x03], [0x18, ...Array<number>(8).fill(255), 1], [0x10, 1]].map((bytes) =>
     Buffer.from(bytes),
   ),
@@ -243,7 +251,9 @@ const everything = (log: LogRecord): unknown[] => [
 
 test('changed bytes of a record are refused exactly when the sink refuses them, and else read as among fields that are rare', (t) => {
   const random = seeded(11);
-  const telling = [0, 1, 2, 8, 16, 127, 128, 129, 255, 0x09, 0x0a, 0x12, 0x18, 0x21, 0x2a, 0x32, 0x45, 0x4a, 0x62];
+  const interestingBytes = [
+    0, 1, 2, 8, 16, 127, 128, 129, 255, 0x09, 0x0a, 0x12, 0x18, 0x21, 0x2a, 0x32, 0x45, 0x4a, 0x62,
+  ];
   const refused = (body: Uint8Array): boolean => {
     try {
       checkRequest('logs', body);
@@ -258,7 +268,8 @@ test('changed bytes of a record are refused exactly when the sink refuses them, 
     const cut = full.subarray(0, random(8) === 0 ? 1 + random(full.length) : undefined);
     const bytes = random(16) === 0 ? Buffer.concat([cut, field(6, cutPair)]) : cut;
     for (let changes = random(3); changes > 0; changes--)
-      bytes[random(bytes.length)] = random(2) === 0 ? random(256) : (telling[random(telling.length)] as number);
+      bytes[random(bytes.length)] =
+        random(2) === 0 ? random(256) : (interestingBytes[random(interestingBytes.length)] as number);
     const body = oneRecord(bytes);
     const hex = bytes.toString('hex');
     if (refused(body)) {
@@ -275,7 +286,7 @@ test('changed bytes of a record are refused exactly when the sink refuses them, 
 });
 
 test('a message of more records than are remembered is read again and again', (t) => {
-  const bodies = Array.from({ length: 10_000 }, (_, at) => said(String(at)));
+  const bodies = Array.from({ length: 10_000 }, (_, at) => recordWithBody(String(at)));
   const opened = logRecords.open(busRecord(messageOf([logsOf(bodies)])), from);
   for (const ordinal of [0, 9_999, 4_096, 1, 8_192, 4_097, 0]) t.is(opened.at(ordinal).body, String(ordinal));
 });
@@ -292,7 +303,7 @@ test('severities above 255 and times beyond the last are what lands', (t) => {
 });
 
 test('headers that do not fit the value are refused', (t) => {
-  const message = messageOf([logsOf([said('x')])]);
+  const message = messageOf([logsOf([recordWithBody('x')])]);
   const longer = { ...busRecord(message), value: Buffer.concat([message.value, Buffer.of(0)]) };
   const shorter = { ...busRecord(message), value: Buffer.from(message.value.subarray(1)) };
   for (const record of [longer, shorter, { ...busRecord(message), headers: {} }])
@@ -370,6 +381,6 @@ test('values of derived topics are checked by the schema of their topic', (t) =>
   t.deepEqual(source.topics, [topic]);
   t.deepEqual([...itemsOf(source, message('{"service":"cart","count":3}'), from)], [{ service: 'cart', count: 3 }]);
   const faults = { '{': /is not JSON/, '{"service":"cart","count":"3"}': /topic counts: count: / };
-  for (const [value, wanted] of Object.entries(faults))
-    t.throws(() => [...itemsOf(source, message(value), from)], { instanceOf: PermanentError, message: wanted });
+  for (const [value, expected] of Object.entries(faults))
+    t.throws(() => [...itemsOf(source, message(value), from)], { instanceOf: PermanentError, message: expected });
 });

@@ -59,10 +59,10 @@ const valid: Readonly<Record<1 | 2, fc.Arbitrary<Tree>>> = {
       const timeseries = ((request.timeseries ?? []) as Series[]).map((series) => {
         const { histograms, ...floats } = emptied(series);
         const exemplars = (series.exemplars ?? []).map((exemplar) => ({ ...(exemplar as Tree), labelsRefs }));
-        const kept = series.samples?.length
+        const base = series.samples?.length
           ? floats
           : { ...series, histograms: histograms?.length ? histograms : [{}] };
-        return { ...kept, exemplars, metadata: { helpRef: 1, unitRef: 0 }, labelsRefs: [1, 2, ...labelsRefs] };
+        return { ...base, exemplars, metadata: { helpRef: 1, unitRef: 0 }, labelsRefs: [1, 2, ...labelsRefs] };
       });
       return { symbols, timeseries };
     }),

@@ -29,7 +29,7 @@ interface Hook extends z.output<typeof Fields> {
 const hooks = defineCollection<Hook>({ name: 'hooks', unique: [['name']] });
 const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string(), version: z.int() });
 
-const learnt: [tenantId: string, what: string][] = [];
+const changes: [tenantId: string, what: string][] = [];
 const resource = defineResource<typeof Fields, Hook, typeof View>({
   noun: 'web hook',
   path: '/api/hooks',
@@ -51,7 +51,7 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
     })),
   secrets: [{ path: 'token', destination: ['url'] }],
   requiresIfMatch: true,
-  most: 20,
+  maxCount: 20,
 });
 
 const box = makeSecretBox('the secret key of this test');
@@ -69,7 +69,7 @@ test.after.always(async () => {
 const clock = { now: () => Date.parse('2025-06-01T12:00:00Z') };
 
 /** Runs the operation of a method as somebody of a tenant of its own. */
-const asked = (tenantId: string) => {
+const requestsAs = (tenantId: string) => {
   const caller = { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@example.com' } };
   return async (method: string, { id, body, ifMatch = '' }: { id?: string; body?: unknown; ifMatch?: string } = {}) => {
     const operation = resource.operations.find(
@@ -87,7 +87,7 @@ const asked = (tenantId: string) => {
     } as RequestFacts;
     const ports = { documents, clock, secretBox: box } as unknown as Ports;
     const learn: Ports['directory']['learn'] = ({ name }, tenant, _, document) =>
-      void learnt.push([tenant, `${name} ${document?.version ?? '-'}`]);
+      void changes.push([tenant, `${name} ${document?.version ?? '-'}`]);
     const change = transactFor(
       { documents, clock, directory: { learn } },
       { caller: caller as Caller, actions: operation.audit, request },
@@ -133,26 +133,26 @@ test('operations are named after the noun and the verb', (t) => {
 });
 
 test('what requires If-Match does nothing without it', async (t) => {
-  const ask = asked('requires');
-  const { id, etag, ...view } = await ask('POST', { body: { name: 'One' } });
+  const request = requestsAs('requires');
+  const { id, etag, ...view } = await request('POST', { body: { name: 'One' } });
   t.is(etag, '"1"');
-  t.is(await codeOf(ask('PUT', { id, body: { ...view, name: 'Two' } })), 'PRECONDITION_REQUIRED');
-  t.is(await codeOf(ask('PATCH', { id, body: { name: 'Two' } })), 'PRECONDITION_REQUIRED');
-  t.is(await codeOf(ask('DELETE', { id })), 'PRECONDITION_REQUIRED');
-  t.is((await ask('GET', { id })).name, 'One');
-  t.is((await ask('PATCH', { id, body: { name: 'Two' }, ifMatch: etag })).etag, '"2"');
-  t.is(await codeOf(ask('DELETE', { id, ifMatch: '"1"' })), 'PRECONDITION_FAILED');
-  t.is(await codeOf(ask('DELETE', { id: 'none' })), 'NOT_FOUND');
-  t.is(await codeOf(ask('DELETE', { id, ifMatch: '"2"' })), 'done');
+  t.is(await codeOf(request('PUT', { id, body: { ...view, name: 'Two' } })), 'PRECONDITION_REQUIRED');
+  t.is(await codeOf(request('PATCH', { id, body: { name: 'Two' } })), 'PRECONDITION_REQUIRED');
+  t.is(await codeOf(request('DELETE', { id })), 'PRECONDITION_REQUIRED');
+  t.is((await request('GET', { id })).name, 'One');
+  t.is((await request('PATCH', { id, body: { name: 'Two' }, ifMatch: etag })).etag, '"2"');
+  t.is(await codeOf(request('DELETE', { id, ifMatch: '"1"' })), 'PRECONDITION_FAILED');
+  t.is(await codeOf(request('DELETE', { id: 'none' })), 'NOT_FOUND');
+  t.is(await codeOf(request('DELETE', { id, ifMatch: '"2"' })), 'done');
 });
 
 test('PUT replaces the whole, and sets back what it leaves out; the server keeps what it owns', async (t) => {
-  const ask = asked('replace');
-  const made = await ask('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
+  const request = requestsAs('replace');
+  const made = await request('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
   t.is(made.owner, 'ann@example.com');
   t.deepEqual(made.tags, ['a', 'b']);
   const body = { name: 'One', owner: 'mallory', id: 'another', version: 9 };
-  const replaced = await ask('PUT', { id: made.id, body, ifMatch: '*' });
+  const replaced = await request('PUT', { id: made.id, body, ifMatch: '*' });
   t.deepEqual(
     { ...replaced, etag: '' },
     { ...made, tags: [], window: { days: 30, zone: 'UTC' }, version: 2, etag: '' },
@@ -160,66 +160,66 @@ test('PUT replaces the whole, and sets back what it leaves out; the server keeps
 });
 
 test('PATCH goes into objects, replaces lists, and fills no default in', async (t) => {
-  const ask = asked('patch');
-  const { id } = await ask('POST', { body: { name: 'One', tags: ['a'], window: { days: 7, zone: 'CET' } } });
-  const patched = await ask('PATCH', { id, body: { window: { zone: 'EST' } }, ifMatch: '*' });
+  const request = requestsAs('patch');
+  const { id } = await request('POST', { body: { name: 'One', tags: ['a'], window: { days: 7, zone: 'CET' } } });
+  const patched = await request('PATCH', { id, body: { window: { zone: 'EST' } }, ifMatch: '*' });
   t.deepEqual([patched.window, patched.tags], [{ days: 7, zone: 'EST' }, ['a']]);
-  const reset = await ask('PATCH', { id, body: { window: { days: null }, tags: ['z', 'y'] }, ifMatch: '*' });
+  const reset = await request('PATCH', { id, body: { window: { days: null }, tags: ['z', 'y'] }, ifMatch: '*' });
   t.deepEqual([reset.window, reset.tags], [{ days: 30, zone: 'EST' }, ['y', 'z']]);
-  t.is(await codeOf(ask('PATCH', { id, body: { name: null }, ifMatch: '*' })), 'VALIDATION_FAILED');
-  t.is(await codeOf(ask('PATCH', { id, body: { window: { years: 1 } }, ifMatch: '*' })), 'VALIDATION_FAILED');
-  t.is(await codeOf(ask('PATCH', { id, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(request('PATCH', { id, body: { name: null }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(request('PATCH', { id, body: { window: { years: 1 } }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(request('PATCH', { id, ifMatch: '*' })), 'VALIDATION_FAILED');
 });
 
 test('what the hook refuses is not written, and not recorded', async (t) => {
-  const ask = asked('prepare');
-  t.is(await codeOf(ask('POST', { body: { name: 'One', tags: ['forbidden'] } })), 'CONFLICT');
+  const request = requestsAs('prepare');
+  t.is(await codeOf(request('POST', { body: { name: 'One', tags: ['forbidden'] } })), 'CONFLICT');
   t.is(await documents.of('prepare').collection(hooks).count(), 0);
   t.is(await documents.of('prepare').collection(auditRecords).count(), 0);
 });
 
 test('the directory learns each write that was committed, and no other', async (t) => {
-  const ask = asked('learning');
-  const { id } = await ask('POST', { body: { name: 'One' } });
-  await ask('PATCH', { id, body: { name: 'One' }, ifMatch: '*' });
-  await codeOf(ask('PATCH', { id, body: { tags: ['forbidden'] }, ifMatch: '*' }));
-  await ask('PATCH', { id, body: { name: 'Two' }, ifMatch: '*' });
-  await ask('DELETE', { id, ifMatch: '*' });
-  const heard = learnt.flatMap(([tenantId, what]) =>
+  const request = requestsAs('learning');
+  const { id } = await request('POST', { body: { name: 'One' } });
+  await request('PATCH', { id, body: { name: 'One' }, ifMatch: '*' });
+  await codeOf(request('PATCH', { id, body: { tags: ['forbidden'] }, ifMatch: '*' }));
+  await request('PATCH', { id, body: { name: 'Two' }, ifMatch: '*' });
+  await request('DELETE', { id, ifMatch: '*' });
+  const received = changes.flatMap(([tenantId, what]) =>
     tenantId === 'learning' && what.startsWith(hooks.name) ? [what] : [],
   );
-  t.deepEqual(heard, [`${hooks.name} 1`, `${hooks.name} 2`, `${hooks.name} -`]);
+  t.deepEqual(received, [`${hooks.name} 1`, `${hooks.name} 2`, `${hooks.name} -`]);
 });
 
 test('there are at most so many, whatever the plan, and one can be deleted for another', async (t) => {
-  const ask = asked('most');
+  const request = requestsAs('most');
   const made: string[] = [];
   for (let count = 1; count <= 20; count++)
-    made.push(((await ask('POST', { body: { name: String(count) } })) as { id: string }).id);
-  const refused = await t.throwsAsync(ask('POST', { body: { name: 'one more' } }), { instanceOf: ApiError });
+    made.push(((await request('POST', { body: { name: String(count) } })) as { id: string }).id);
+  const refused = await t.throwsAsync(request('POST', { body: { name: 'one more' } }), { instanceOf: ApiError });
   t.is(refused?.code, 'CONFLICT');
   t.is(refused?.message, 'there are 20 web hooks: delete one first');
-  await ask('DELETE', { id: made[0] ?? '', ifMatch: '"1"' });
-  await t.notThrowsAsync(ask('POST', { body: { name: 'one more' } }));
+  await request('DELETE', { id: made[0] ?? '', ifMatch: '"1"' });
+  await t.notThrowsAsync(request('POST', { body: { name: 'one more' } }));
 });
 
 test('a secret is stored sealed, shown masked, and kept by its mask only for the address that it had', async (t) => {
-  const ask = asked('secret');
-  const made = await ask('POST', { body: { name: 'One', token: 'correct horse' } });
+  const request = requestsAs('secret');
+  const made = await request('POST', { body: { name: 'One', token: 'correct horse' } });
   t.is(made.token, secretMask);
   const { id, etag: _, ...view } = made;
   const opened = async () => openSecret(await stored('secret', id), 'token', { box, purpose: resource.type });
   t.not((await stored('secret', id)).token, 'correct horse');
   t.is(await opened(), 'correct horse');
-  await ask('PUT', { id, body: { ...view, name: 'Two' }, ifMatch: '*' });
-  await ask('PATCH', { id, body: { tags: ['x'] }, ifMatch: '*' });
+  await request('PUT', { id, body: { ...view, name: 'Two' }, ifMatch: '*' });
+  await request('PATCH', { id, body: { tags: ['x'] }, ifMatch: '*' });
   t.is(await opened(), 'correct horse');
   const moved = { url: 'https://evil.example/' };
-  t.is(await codeOf(ask('PUT', { id, body: { ...view, ...moved }, ifMatch: '*' })), 'VALIDATION_FAILED');
-  t.is(await codeOf(ask('PATCH', { id, body: moved, ifMatch: '*' })), 'VALIDATION_FAILED');
-  await ask('PATCH', { id, body: { ...moved, token: 'battery staple' }, ifMatch: '*' });
+  t.is(await codeOf(request('PUT', { id, body: { ...view, ...moved }, ifMatch: '*' })), 'VALIDATION_FAILED');
+  t.is(await codeOf(request('PATCH', { id, body: moved, ifMatch: '*' })), 'VALIDATION_FAILED');
+  await request('PATCH', { id, body: { ...moved, token: 'battery staple' }, ifMatch: '*' });
   t.is(await opened(), 'battery staple');
-  t.is((await ask('PATCH', { id, body: { token: null }, ifMatch: '*' })).token, null);
+  t.is((await request('PATCH', { id, body: { token: null }, ifMatch: '*' })).token, null);
   const { items } = await documents.of('secret').collection(auditRecords).list();
   t.is(items.length, 5);
   t.false(/correct horse|battery staple|v1\./.test(JSON.stringify(items)));
@@ -231,6 +231,6 @@ test('a document that is older than a field has its default, also after a change
     .of('older')
     .collection(hooks)
     .insert(old as unknown as Hook);
-  const changed = await asked('older')('PATCH', { id, body: { name: 'New' }, ifMatch: '*' });
+  const changed = await requestsAs('older')('PATCH', { id, body: { name: 'New' }, ifMatch: '*' });
   t.deepEqual([changed.name, changed.tags, changed.owner], ['New', [], 'x']);
 });

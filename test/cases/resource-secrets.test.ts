@@ -2,7 +2,13 @@
 import test from 'ava';
 import { differencesOf } from '../../api/audit/difference.ts';
 import { ApiError } from '../../api/errors.ts';
-import { maskSecrets, openSecret, sealSecrets, secretMask, tellSecrets } from '../../api/resources/resource-secrets.ts';
+import {
+  markSecretChanges,
+  maskSecrets,
+  openSecret,
+  sealSecrets,
+  secretMask,
+} from '../../api/resources/resource-secrets.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 
 const box = makeSecretBox('a secret key of an installation');
@@ -28,8 +34,8 @@ test('what is shown has the mask for each secret that there is', (t) => {
 
 test('the mask sent back keeps the stored secret, and a new one replaces it', (t) => {
   const before = sealed(given);
-  const kept = sealed({ ...maskSecrets(before, secrets), note: 'changed' }, before);
-  t.deepEqual(kept, { ...before, note: 'changed' });
+  const merged = sealed({ ...maskSecrets(before, secrets), note: 'changed' }, before);
+  t.deepEqual(merged, { ...before, note: 'changed' });
   const replaced = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
   t.is(openSecret(replaced, 'webhook.key', { box, purpose }), 'another');
 });
@@ -57,7 +63,7 @@ for (const [name, fields, before, path] of refused) {
 test('the audit log hears that a secret changed, not what it was or is', (t) => {
   const before = sealed(given);
   const after = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
-  const told = differencesOf(tellSecrets(before, secrets), tellSecrets(after, secrets, before));
-  t.deepEqual(told, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
-  t.deepEqual(differencesOf(tellSecrets(before, secrets), tellSecrets(before, secrets, before)), []);
+  const differences = differencesOf(markSecretChanges(before, secrets), markSecretChanges(after, secrets, before));
+  t.deepEqual(differences, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
+  t.deepEqual(differencesOf(markSecretChanges(before, secrets), markSecretChanges(before, secrets, before)), []);
 });

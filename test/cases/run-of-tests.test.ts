@@ -4,9 +4,9 @@ import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { filesOf, leftOut } from '../choosing.ts';
-import { computedSeconds, longestComputing } from '../computing.ts';
+import { computedSeconds, topFilesByCpu } from '../computing.ts';
 import { beganVariable, leftOutBy } from '../late.ts';
-import { inOrder, latestMinutes, mostMinutes } from '../order.ts';
+import { inOrder, latestMinutes, maxMinutes } from '../order.ts';
 import { Reasons } from '../reasons.ts';
 import { durationIn, slowest } from '../slowest.ts';
 import { heldAgainst, isWalk, linesOf } from '../walked.ts';
@@ -88,7 +88,7 @@ test('the slowest are told first, and no more than are asked for', (t) => {
 });
 
 test('files are told by what they computed, the longest first', (t) => {
-  t.deepEqual(longestComputing('0.5\ta\n12.25\tb\n3\tc\n', 2), ['  12.3 s  b', '   3.0 s  c']);
+  t.deepEqual(topFilesByCpu('0.5\ta\n12.25\tb\n3\tc\n', 2), ['  12.3 s  b', '   3.0 s  c']);
 });
 
 test('what a process that ended computed counts', (t) => {
@@ -99,8 +99,15 @@ test('what a process that ended computed counts', (t) => {
 });
 
 test('of what walks asked the requests to the API are told once, without what they ask for', (t) => {
-  const asked = ['/api/logs?search=a', '/api/logs?search=b', '/assets/a.js', '/auth/session', '/logs', '/ws/live-tail'];
-  t.deepEqual(linesOf(asked.map((path) => ({ method: 'GET', url: `http://oiq.example${path}` }))), [
+  const requestPaths = [
+    '/api/logs?search=a',
+    '/api/logs?search=b',
+    '/assets/a.js',
+    '/auth/session',
+    '/logs',
+    '/ws/live-tail',
+  ];
+  t.deepEqual(linesOf(requestPaths.map((path) => ({ method: 'GET', url: `http://oiq.example${path}` }))), [
     'GET /api/logs',
     'GET /auth/session',
     'GET /ws/live-tail',
@@ -141,7 +148,7 @@ test('a failure is told with the message of its error, which ava prints behind a
   ];
   for (const line of printed) reasons.read(line);
   t.deepEqual(
-    [...failures, 'types hold'].map((failure) => reasons.told(failure)),
+    [...failures, 'types hold'].map((failure) => reasons.describeFailure(failure)),
     [
       'columns › a block comes back: `two␊',
       "columns › a block Rejected promise returned by test: 'no answer',",
@@ -176,6 +183,6 @@ test('what needs no other process begins first, then what takes long, which begi
   );
   t.deepEqual(
     files.map(latestMinutes),
-    [3, 2, 2, 3].map((thirds) => (thirds * mostMinutes) / 3),
+    [3, 2, 2, 3].map((thirds) => (thirds * maxMinutes) / 3),
   );
 });

@@ -7,7 +7,7 @@ import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { AggregateQuery } from '../../queries/query.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 
@@ -86,11 +86,11 @@ test('rows that are asked for again are read where the engine remembers that som
     SELECT 'many', 'default', fromUnixTimestamp64Milli(toInt64(${receivedAtMs}), 'UTC'), fromUnixTimestamp64Nano(toInt64(${beginNs} + number), 'UTC'),
       map('user', toString(number)) FROM numbers(${rows})`,
   );
-  const asked = { kind: 'rows', signal: 'logs', search: 'attribute.user:/^7$/', limit: 100 } as const;
-  const ask = () => run(asked, reading('enterprise', 'many'), { range });
-  const first = await ask();
+  const query = { kind: 'rows', signal: 'logs', search: 'attribute.user:/^7$/', limit: 100 } as const;
+  const runQuery = () => run(query, reading('enterprise', 'many'), { range });
+  const first = await runQuery();
   t.is(first.rows?.length, 1);
-  const second = await ask();
+  const second = await runQuery();
   t.deepEqual(second.rows, first.rows);
   t.true(
     second.cost.rowsRead <= first.cost.rowsRead - rows / 2,
@@ -107,9 +107,9 @@ test('of a long range that has moved rows are read where some may be, and all ar
       map('user', toString(number)), concat('order ', toString(number)) FROM numbers(${rows})`,
   );
   const hourNs = 3_600_000_000_000n;
-  const ask = async (search: string, from: bigint, to: bigint) => {
-    const asked = { kind: 'rows', signal: 'logs', search, limit: 100 } as const;
-    const { rows: found, cost } = await run(asked, reading('enterprise', 'moving'), { range: { from, to } });
+  const runSearch = async (search: string, from: bigint, to: bigint) => {
+    const query = { kind: 'rows', signal: 'logs', search, limit: 100 } as const;
+    const { rows: found, cost } = await run(query, reading('enterprise', 'moving'), { range: { from, to } });
     return { found: found.length, rowsRead: cost.rowsRead };
   };
   const at = BigInt(beginNs) + foundAt;
@@ -120,11 +120,11 @@ test('of a long range that has moved rows are read where some may be, and all ar
       ...[[at - hourNs, at] as const, [at, at + hourNs] as const, [at - hourNs, at + 9_999n] as const],
       [at - hourNs, at - 1n] as const,
     ])
-      counts.push((await ask(search, from, to)).found);
+      counts.push((await runSearch(search, from, to)).found);
     t.deepEqual(counts, [0, 0, 1, 1, 1, 0], search);
   }
-  const first = await ask('attribute.user:/^29999$/', at - hourNs, at + hourNs);
-  const moved = await ask('attribute.user:/^29999$/', at - hourNs + 7n, at + hourNs + 7n);
+  const first = await runSearch('attribute.user:/^29999$/', at - hourNs, at + hourNs);
+  const moved = await runSearch('attribute.user:/^29999$/', at - hourNs + 7n, at + hourNs + 7n);
   t.deepEqual([first.found, moved.found], [1, 1]);
   t.true(moved.rowsRead <= first.rowsRead - rows / 2, `${first.rowsRead}, ${moved.rowsRead} rows`);
 });
@@ -147,7 +147,7 @@ test('steps begin at multiples of the step, and those of which only a part is in
 });
 
 test('more groups and more records than the limit are said, in tables and in series', async (t) => {
-  const groups: AskedQuery = { ...countBy('took'), limit: 3 };
+  const groups: QueryRequest = { ...countBy('took'), limit: 3 };
   for (const stepMs of [undefined, 60_000]) {
     const { partial, rows, series } = await run(groups, reading(), { range, stepMs });
     t.is(rows.length + series.length, 3);
@@ -162,7 +162,7 @@ test('more groups and more records than the limit are said, in tables and in ser
   );
   t.deepEqual(rows.partial, [{ code: 'rows', message: 'there are more records: these are the newest 4' }]);
   t.deepEqual(
-    rows.rows.map(([, took]) => took),
+    rows.rows.map(([, duration]) => duration),
     ['29', '29', '28', '28'],
   );
   t.deepEqual(rows.rows[0]?.slice(2).sort(), [rows.rows[0]?.[2], null].sort());
@@ -184,7 +184,7 @@ test('whole records have the columns of the list', async (t) => {
 });
 
 test('a formula calculates over queries of several signals', async (t) => {
-  const formula: AskedQuery = {
+  const formula: QueryRequest = {
     kind: 'formula',
     expression: '100 * errors / all',
     queries: {
@@ -204,9 +204,9 @@ test('a formula calculates over queries of several signals', async (t) => {
   t.deepEqual(twice.columns.at(-1), { name: 'value', type: 'duration', unit: 'ns' });
 });
 
-const code = async (asked: unknown, plan?: string, at = range, stepMs?: number): Promise<string> => {
+const code = async (query: unknown, plan?: string, at = range, stepMs?: number): Promise<string> => {
   try {
-    await run(asked as AskedQuery, reading(plan), { range: at, stepMs });
+    await run(query as QueryRequest, reading(plan), { range: at, stepMs });
     return 'answered';
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
@@ -250,12 +250,12 @@ test('steps are not for rows, nor so many that no screen shows them', async (t) 
 });
 
 test('no query answers with another organization’s records', async (t) => {
-  const asked: AskedQuery[] = [
+  const queries: QueryRequest[] = [
     { ...countBy('service', 'host.name', 'body') },
     { kind: 'rows', signal: 'logs', fields: ['service', 'resource.host.name'] },
     { kind: 'rows', signal: 'logs' },
   ];
-  for (const query of asked) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
+  for (const query of queries) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
 });
 
 test('what answers a query is explained: its statements, their tables and indexes', async (t) => {
@@ -280,7 +280,7 @@ const examples = [
 test('every example of the README answers', async (t) => {
   t.true(examples.length >= 4);
   for (const [, example = ''] of examples) {
-    const { form } = await run(JSON.parse(example) as AskedQuery, reading(), { range });
+    const { form } = await run(JSON.parse(example) as QueryRequest, reading(), { range });
     t.is(form, 'table', example);
   }
 });

@@ -116,14 +116,14 @@ export class TaskRun {
 
   message(message: Pick<BusRecord, 'value' | 'headers' | 'timestampMs'>): Answer {
     this.#atMs = Math.max(this.#atMs, message.timestampMs);
-    return this.#keep(this.#task.batch([{ key: '', offset: this.#offset++, ...message }]));
+    return this.#record(this.#task.batch([{ key: '', offset: this.#offset++, ...message }]));
   }
 
   /** The partition is idle until this time. */
   tick(clockMs: number): Answer | undefined {
     const answer = this.#task.tick(clockMs);
     this.#task.published();
-    return answer === undefined ? undefined : this.#keep(answer);
+    return answer === undefined ? undefined : this.#record(answer);
   }
 
   /** Goes on from a snapshot, as after a restart. */
@@ -136,7 +136,7 @@ export class TaskRun {
     return valuesIn(this.messages, topic?.name) as Value[];
   }
 
-  #keep(answer: Answer): Answer {
+  #record(answer: Answer): Answer {
     this.answers.push(answer);
     this.messages.push(...answer.messages);
     return answer;

@@ -8,12 +8,12 @@ import { runSchedule } from '../../processors/engine/schedule-run.ts';
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import {
   dueAt,
+  itemKey,
   nextDue,
   phaseOf,
   slotCount,
   slotOf,
   slotsOf,
-  thingKey,
 } from '../../processors/engine/schedule-times.ts';
 import { savedDueMs } from '../../runtime/due-time.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -31,14 +31,14 @@ test('The due times of 100,000 things at one a minute are spread evenly over the
   const perSecond = new Array<number>(60).fill(0);
   const perSlot = new Array<number>(slotCount).fill(0);
   for (let index = 0; index < 100_000; index++) {
-    const phase = phaseOf(thingKey(`tenant-${index % 700}`, `rule-${index}`));
+    const phase = phaseOf(itemKey(`tenant-${index % 700}`, `rule-${index}`));
     const second = Math.floor((nextDue(phase, 60_000, 0) % 60_000) / 1000);
     perSecond[second] = (perSecond[second] ?? 0) + 1;
     perSlot[slotOf(phase)] = (perSlot[slotOf(phase)] ?? 0) + 1;
   }
   // Chance alone leaves a second within 1,667 ± 200, a slot within 417 ± 100.
   for (const runs of perSecond) t.true(Math.abs(runs - 1667) < 200, `${runs} in a second`);
-  for (const things of perSlot) t.true(Math.abs(things - 417) < 100, `${things} in a slot`);
+  for (const count of perSlot) t.true(Math.abs(count - 417) < 100, `${count} in a slot`);
   for (const partitions of [1, 7, 12, 24]) {
     const all = Array.from({ length: partitions }, (_, partition) => slotsOf(partition, partitions));
     t.deepEqual(
@@ -50,8 +50,8 @@ test('The due times of 100,000 things at one a minute are spread evenly over the
 
 test('Of due times that were missed, the last so many are run, the earliest of them first', (t) => {
   // Due at 250, 1250, 2250 …
-  const at = (nowMs: number, afterMs: number, most: number) =>
-    dueAt(nowMs, { phase: 0.25, everyMs: 1000, afterMs, most });
+  const at = (nowMs: number, afterMs: number, max: number) =>
+    dueAt(nowMs, { phase: 0.25, everyMs: 1000, afterMs, maxRuns: max });
   t.is(at(1249, 250, 1), undefined);
   t.deepEqual(at(1250, 250, 1), { dueMs: 1250, skipped: 0 });
   t.deepEqual(at(9000, 250, 1), { dueMs: 8250, skipped: 7 });
@@ -59,7 +59,7 @@ test('Of due times that were missed, the last so many are run, the earliest of t
   t.deepEqual(at(9000, 250, 100), { dueMs: 1250, skipped: 0 });
   t.deepEqual(at(9000, 8249, 1), { dueMs: 8250, skipped: 0 });
   // After a change of the interval the next due time is one of the new interval.
-  t.deepEqual(dueAt(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, most: 9 }), { dueMs: 8500, skipped: 0 });
+  t.deepEqual(dueAt(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, maxRuns: 9 }), { dueMs: 8500, skipped: 0 });
 });
 
 test('A tenant whose runs take long takes its share of turns, and no more runs at once than it may', async (t) => {
@@ -129,8 +129,8 @@ const running = async (
   const lines: { readonly fields: object; readonly message: string }[] = [];
   /** Holds saves up. */
   const saving = { underWay: 0, until: Promise.resolve() };
-  let tell: (change: Change<Rule>) => void = () => undefined;
-  const tellEntitlement = new Map<
+  let notify: (change: Change<Rule>) => void = () => undefined;
+  const entitlementListeners = new Map<
     string,
     (change: Change<{ readonly entitlements?: readonly string[]; readonly planId?: string }>) => void
   >();
@@ -139,16 +139,16 @@ const running = async (
   /** Sets the rule; `undefined` removes it. */
   const set = (rule: (Rule & { readonly createdAt?: string }) | undefined, id = 'rule'): void => {
     const stored = { id, version: 1, createdAt: since, updatedAt: new Date(clock.nowMs).toISOString() };
-    tell({ tenantId: 'tenant', id, document: rule && { ...stored, ...rule } });
+    notify({ tenantId: 'tenant', id, document: rule && { ...stored, ...rule } });
   };
   const documents = {
-    async follow({ name }: { readonly name: string }, onChange: typeof tell) {
+    async follow({ name }: { readonly name: string }, onChange: typeof notify) {
       if (fails('follow')) throw new UnavailableError('MongoDB cannot be reached');
       if (name !== rules.name) {
-        tellEntitlement.set(name, onChange as never);
+        entitlementListeners.set(name, onChange as never);
         return { staleMs: () => 0, close: async () => undefined };
       }
-      tell = onChange;
+      notify = onChange;
       if (first !== undefined) set(first);
       return { staleMs: () => 0, close: async () => undefined };
     },
@@ -172,7 +172,7 @@ const running = async (
   const schedule = defineSchedule<Rule, number, Emits>({
     name: 'counts',
     summary: 'of a test',
-    things: rules,
+    collection: rules,
     everyMs: ({ everyMs }) => everyMs,
     missed: 'skip',
     state: { version: 1, schema: z.number(), empty: () => 0 },
@@ -187,9 +187,9 @@ const running = async (
     runSchedule(
       {
         ...schedule,
-        run(thing, run) {
+        run(item, run) {
           dueTimes.push(run.dueMs);
-          return schedule.run(thing, run);
+          return schedule.run(item, run);
         },
       },
       {
@@ -227,13 +227,13 @@ const running = async (
           set: (name, value) => void gauges.set(name, value),
           observe: () => undefined,
         } satisfies Metrics,
-        lookMs: 1,
+        pollMs: 1,
       },
     );
   const member = start();
   t.teardown(() => member.stop());
   await assigned.promise;
-  const key = thingKey('tenant', 'rule');
+  const key = itemKey('tenant', 'rule');
   const phase = phaseOf(key);
   return {
     clock,
@@ -250,11 +250,11 @@ const running = async (
     /** Gives the tenant a plan. */
     plan(entitlements: readonly string[]): void {
       const stored = { version: 1, createdAt: since, updatedAt: since };
-      tellEntitlement.get(plans.name)?.({
+      entitlementListeners.get(plans.name)?.({
         ...{ tenantId: plansTenant, id: 'plan' },
         document: { ...stored, id: 'plan', entitlements },
       });
-      tellEntitlement.get(organizations.name)?.({
+      entitlementListeners.get(organizations.name)?.({
         ...{ tenantId: organizationsTenant, id: 'tenant' },
         document: { ...stored, id: 'tenant', planId: 'plan' },
       });
@@ -263,12 +263,12 @@ const running = async (
     due: (n: number, everyMs = 1000) => nextDue(phase, everyMs, 1_000_000) + (n - 1) * everyMs,
     saved(id = 'rule') {
       const snapshot = snapshots.get(`schedules/counts/${slotOf(phase)}`);
-      return snapshot && decodeSlot(snapshot.bytes).things.get(thingKey('tenant', id));
+      return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey('tenant', id));
     },
     /** The id of another rule in the same slot. */
     neighbour(): string {
       for (let index = 0; ; index++)
-        if (slotOf(phaseOf(thingKey('tenant', `rule ${index}`))) === slotOf(phase)) return `rule ${index}`;
+        if (slotOf(phaseOf(itemKey('tenant', `rule ${index}`))) === slotOf(phase)) return `rule ${index}`;
     },
     emitted: () =>
       published
@@ -303,7 +303,7 @@ test('A schedule whose documents are away begins when they are there', async (t)
 test('A schedule whose documents stay away can be stopped', async (t) => {
   const unused = {} as never;
   const schedule = defineSchedule<Rule, number, Emits>({
-    ...{ name: 'waits', summary: 'of a test', things: rules, everyMs: () => 1000, missed: 'skip' },
+    ...{ name: 'waits', summary: 'of a test', collection: rules, everyMs: () => 1000, missed: 'skip' },
     ...{ state: { version: 1, schema: z.number(), empty: () => 0 }, emits: { counted }, run: async () => 0 },
   });
   const tried = Promise.withResolvers<void>();
@@ -392,7 +392,7 @@ const awayAfterMissed = async (t: ExecutionContext) => {
     { rule: { everyMs: 60_000 } },
   );
   const { clock, dueTimes } = member;
-  const first = nextDue(phaseOf(thingKey('tenant', 'rule')), 60_000, clock.nowMs);
+  const first = nextDue(phaseOf(itemKey('tenant', 'rule')), 60_000, clock.nowMs);
   const at = (n: number): number => first + (n - 1) * 60_000;
   clock.nowMs = at(3) + 10;
   await eventually('the first try', () => dueTimes.length === 1);
@@ -432,13 +432,13 @@ test('Due times that are made up while a store is away wait until the next one c
 
 test('A run that overruns its time is told, has no effect, and the thing does not run again before it ends', async (t) => {
   const end = Promise.withResolvers<void>();
-  const told: string[] = [];
+  const abortReasons: string[] = [];
   let runs = 0;
   const { set, clock, due, saved, emitted, outcomes, dueTimes } = await running(t, {
     budgetMs: 20,
     async run(_rule, { state, emit, tenantId, dueMs, signal }) {
       emit.counted({ tenantId, due: dueMs });
-      signal.addEventListener('abort', () => told.push(String(signal.reason)));
+      signal.addEventListener('abort', () => abortReasons.push(String(signal.reason)));
       if (++runs === 1) await end.promise;
       return state + 1;
     },
@@ -446,7 +446,7 @@ test('A run that overruns its time is told, has no effect, and the thing does no
   set({ everyMs: 1000 });
   clock.nowMs = due(1);
   await eventually('the end of its time', () => saved()?.dueMs === due(1));
-  t.deepEqual(told, ['Error: no answer within 20 ms']);
+  t.deepEqual(abortReasons, ['Error: no answer within 20 ms']);
   clock.nowMs = due(2);
   await sleep(50);
   t.deepEqual(dueTimes, [due(1)]);

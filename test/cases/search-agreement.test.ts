@@ -106,7 +106,7 @@ test('a look whether there are log records of a search tells what a list of them
   const { tenant } = await land('logs', everyValue.logs);
   const columns = tables.columns.of(tenant);
   const range = { from: 0n, to: 2n ** 62n };
-  const asked = { true: 0, false: 0 };
+  const counts = { true: 0, false: 0 };
   for (const text of [
     ...everyForm.logs,
     'nowhere',
@@ -121,11 +121,11 @@ test('a look whether there are log records of a search tells what a list of them
     const condition = { sql: `${withinRange('logs')} AND ${own.sql}`, parameters: own.parameters };
     const hasSome = await hasRecords(columns, condition)?.(range);
     if (hasSome === undefined) continue;
-    asked[`${hasSome}`]++;
+    counts[`${hasSome}`]++;
     const found = await readLogs(columns, condition.sql, { ...condition.parameters, ...rangeValues(range) }, 1);
     t.is(found.length > 0, hasSome, text);
   }
-  t.true(asked.true > 2 && asked.false > 2, 'some have records, and some have none');
+  t.true(counts.true > 2 && counts.false > 2, 'some have records, and some have none');
 });
 
 for (const signal of ['logs', 'traces'] as const) {

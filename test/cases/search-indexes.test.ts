@@ -41,10 +41,10 @@ const planOf = async (
   const plan = await tables.columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT offset ${from}`, values);
   const [count] = await tables.columns.query<{ found: string }>(`SELECT count() AS found ${from}`, values);
   const granules = plan.flatMap(({ explain }) => {
-    const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(explain) ?? [];
-    return all === undefined ? [] : [[Number(kept), Number(all)] as const];
+    const [, selected, all] = /Granules: (\d+)\/(\d+)/.exec(explain) ?? [];
+    return all === undefined ? [] : [[Number(selected), Number(all)] as const];
   });
-  return [Math.min(...granules.map(([kept]) => kept)), granules[0]?.[1] ?? 0, Number(count?.found)];
+  return [Math.min(...granules.map(([selected]) => selected)), granules[0]?.[1] ?? 0, Number(count?.found)];
 };
 
 const narrow: readonly (readonly [SearchSignal, string, number])[] = [
@@ -70,10 +70,10 @@ const narrow: readonly (readonly [SearchSignal, string, number])[] = [
 
 for (const [signal, text, found] of narrow)
   test(`${text} in ${signal} reads few granules`, async (t) => {
-    const [kept, all, count] = await planOf(text, signal);
+    const [selected, all, count] = await planOf(text, signal);
     t.is(count, found);
     t.true(all >= 7);
-    t.true(kept <= all / 2, `${kept} of ${all}`);
+    t.true(selected <= all / 2, `${selected} of ${all}`);
   });
 
 for (const table of ['logs', 'spans'])

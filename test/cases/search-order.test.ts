@@ -31,7 +31,7 @@ const term = fc
 
 const refused = /^refused/;
 
-const asksToQuote = /^refused: column \d+: this may be a path or a regular expression: quote the path/;
+const quoteRequestPattern = /^refused: column \d+: this may be a path or a regular expression: quote the path/;
 
 test('a search of two terms finds what it finds with the terms the other way round', (t) => {
   const understood = { true: 0, false: 0 };
@@ -40,7 +40,7 @@ test('a search of two terms finds what it finds with the terms the other way rou
       const meanings = [meaning(`${first} ${second}`), meaning(`${second} ${first}`)] as const;
       const problems = meanings.filter((each) => refused.test(each));
       understood[`${problems.length === 0}`]++;
-      for (const problem of problems) t.regex(problem, asksToQuote, `${first} ${second}`);
+      for (const problem of problems) t.regex(problem, quoteRequestPattern, `${first} ${second}`);
       if (problems.length === 0) t.is(...meanings, `${first} ${second}`);
     }),
     { numRuns: 5_000 },

@@ -202,13 +202,13 @@ test('a group that missed records says which, and goes on behind them', async (t
 });
 
 test('a large publish lets the loop turn while its checksums are made', async (t) => {
-  let turns = 0;
-  let turnsAtWrite = 0;
+  let loopIterations = 0;
+  let iterationsAtWrite = 0;
   const log = await segmentsUnderTest(t);
   const bus = await log.open({
     disk: faulty({
       write: async () => {
-        turnsAtWrite = turns;
+        iterationsAtWrite = loopIterations;
       },
     }),
   });
@@ -216,14 +216,14 @@ test('a large publish lets the loop turn while its checksums are made', async (t
   const messages = (count: number) =>
     Array.from({ length: count }, () => ({ topic: topic.name, key: '', value: Buffer.alloc(900_000), headers: {} }));
   await producer.publish(messages(1));
-  turns = 0;
+  loopIterations = 0;
   const count = (): void => {
-    turns++;
+    loopIterations++;
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
   await producer.publish(messages(40));
   clearImmediate(timer);
   // 36 MB, of which one turn may take 4 MiB and the record that reaches it.
-  t.true(turnsAtWrite >= 7, `${turnsAtWrite} turns`);
+  t.true(iterationsAtWrite >= 7, `${iterationsAtWrite} turns`);
 });

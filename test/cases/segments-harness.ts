@@ -100,9 +100,9 @@ export const consumeTexts = async (bus: SegmentsBus, group: string, count: numbe
 };
 
 /** The dead letters on a bus, each with its bytes. */
-export const lettersOn = async (bus: SegmentsBus): Promise<{ headers: DeadLetterHeaders; value: Buffer }[]> => {
-  const letters: { headers: DeadLetterHeaders; value: Buffer }[] = [];
+export const deadLettersOn = async (bus: SegmentsBus): Promise<{ headers: DeadLetterHeaders; value: Buffer }[]> => {
+  const deadLetters: { headers: DeadLetterHeaders; value: Buffer }[] = [];
   for await (const { headers, value } of bus.read(topics.deadLetter.name, 0, 0, Number.MAX_SAFE_INTEGER))
-    letters.push({ headers: decodeDeadLetter(headers), value: Buffer.from(value) });
-  return letters;
+    deadLetters.push({ headers: decodeDeadLetter(headers), value: Buffer.from(value) });
+  return deadLetters;
 };

@@ -7,7 +7,7 @@ import test from 'ava';
 import { disk } from '../../adapters/bus-segments/disk.ts';
 import { platformTenant } from '../../schemas/ports/documents.ts';
 import { topics } from '../../schemas/topics.ts';
-import { consumeTexts, lettersOn, publish, readTexts, segmentsUnderTest, topic } from './segments-harness.ts';
+import { consumeTexts, deadLettersOn, publish, readTexts, segmentsUnderTest, topic } from './segments-harness.ts';
 
 const texts = ['zero', 'one', 'two', 'three', 'four'];
 const magic = Buffer.from('OIQ1');
@@ -96,19 +96,19 @@ for (const [field, at] of fields)
       // Behind the last record in a file nothing tells how many were lost: offsets leave room.
       const left = all.filter((_, index) => index !== number);
       t.deepEqual(await consumeTexts(again, 'group', 5), { texts: left, failure: '' });
-      const letters = await lettersOn(again);
-      t.is(letters.length, 1);
-      t.deepEqual(letters[0]?.value, bytes);
-      t.like(letters[0]?.headers, {
+      const deadLetters = await deadLettersOn(again);
+      t.is(deadLetters.length, 1);
+      t.deepEqual(deadLetters[0]?.value, bytes);
+      t.like(deadLetters[0]?.headers, {
         ...{ tenantId: platformTenant, origin: 'group', kind: 'unprocessable', reason: 'damaged' },
         ...{ topic: topic.name, partition: 0, offset: number, size: bytes.length, originalHeaders: {} },
       });
       const named = `letters/0: ${path} is damaged at byte ${byte} (offset`;
-      t.true(letters[0]?.headers.message.startsWith(named), letters[0]?.headers.message);
+      t.true(deadLetters[0]?.headers.message.startsWith(named), deadLetters[0]?.headers.message);
       t.is(log.complaints.filter((line) => line.includes(named)).length, 1);
       t.deepEqual(log.counted, ['oiq_dead_letters_total 1 group damaged']);
       t.deepEqual(await consumeTexts(again, 'another', 5), { texts: left, failure: '' });
-      const met = (await lettersOn(again)).map(({ headers: { id, origin, receivedAtMs } }) => ({
+      const met = (await deadLettersOn(again)).map(({ headers: { id, origin, receivedAtMs } }) => ({
         id,
         origin,
         receivedAtMs,
@@ -151,9 +151,9 @@ test('several damaged records in a row are one dead letter', async (t) => {
   await log.harm((bytes) => bytes.fill(7, recordAt(bytes, 1) + 3, recordAt(bytes, 3) + 20));
   const again = await log.open();
   t.deepEqual(await consumeTexts(again, 'group', 2), { texts: ['zero', 'four'], failure: '' });
-  const [letter, ...others] = await lettersOn(again);
+  const [deadLetter, ...others] = await deadLettersOn(again);
   t.deepEqual(others, []);
-  t.regex(letter?.headers.message ?? '', /\(offset 1 and up to 2 more\)/);
+  t.regex(deadLetter?.headers.message ?? '', /\(offset 1 and up to 2 more\)/);
 });
 
 test('a record is passed by only when its dead letter is durable', async (t) => {
@@ -183,7 +183,7 @@ test('a record is passed by only when its dead letter is durable', async (t) => 
   t.like((await again.lag('group', [topic.name]))[0], { committed: 0 });
   full = false;
   t.deepEqual(await consuming, { texts: texts.slice(1), failure: '' });
-  t.is((await lettersOn(again)).length, 1);
+  t.is((await deadLettersOn(again)).length, 1);
 });
 
 for (const number of [1, 2, 3]) {
@@ -223,7 +223,7 @@ for (const number of [1, 2, 3]) {
       [4, 4, 4],
     ]);
     t.deepEqual(
-      (await lettersOn(again)).map(({ headers }) => headers.offset),
+      (await deadLettersOn(again)).map(({ headers }) => headers.offset),
       [number],
     );
   });
@@ -233,15 +233,15 @@ test('damaged dead letters are told and passed by, without another dead letter',
   const log = await segmentsUnderTest(t);
   const bus = await log.open();
   const producer = await bus.producer();
-  const letter = { topic: topics.deadLetter.name, key: 'key', headers: { 'dead-letter': '{}' } };
-  for (const text of ['one', 'two']) await producer.publish([{ ...letter, value: Buffer.from(text) }]);
+  const deadLetter = { topic: topics.deadLetter.name, key: 'key', headers: { 'dead-letter': '{}' } };
+  for (const text of ['one', 'two']) await producer.publish([{ ...deadLetter, value: Buffer.from(text) }]);
   await bus.close();
-  const path = `${log.directory}/${letter.topic}/0/${'0'.repeat(20)}.log`;
+  const path = `${log.directory}/${deadLetter.topic}/0/${'0'.repeat(20)}.log`;
   await writeFile(path, flip(await readFile(path), 60));
   const again = await log.open();
-  const consumed = await consumeTexts(again, 'dead-letters', 1, letter.topic);
+  const consumed = await consumeTexts(again, 'dead-letters', 1, deadLetter.topic);
   t.deepEqual(consumed, { texts: ['two'], failure: '' });
-  t.is((await lettersOn(again)).length, 1);
+  t.is((await deadLettersOn(again)).length, 1);
   t.regex(log.complaints.join(), /dead-letter\/0: .* is damaged at byte 0 \(offset 0\)/);
   t.deepEqual(log.counted, []);
 });
@@ -264,14 +264,14 @@ test('a segment that is gone is a gap with a name, and a dead letter without byt
   const bus = await log.open({ segmentBytes: 1 });
   await publish(bus, ...texts);
   await bus.close();
-  const [, gone = '', , next = ''] = await log.segments();
-  await rm(`${log.partition}/${gone}`);
+  const [, deletedSegment = '', , next = ''] = await log.segments();
+  await rm(`${log.partition}/${deletedSegment}`);
   await rm(`${log.partition}/${next.replace('3.log', '2.log')}`);
   const again = await log.open();
   t.deepEqual(await consumeTexts(again, 'group', 3), { texts: ['zero', 'three', 'four'], failure: '' });
-  const [letter] = await lettersOn(again);
-  t.regex(letter?.headers.message ?? '', /^letters\/0: offsets 1 to 2 cannot be read, no segment file has them/);
-  t.like(letter?.headers, { offset: 1, size: 0 });
+  const [deadLetter] = await deadLettersOn(again);
+  t.regex(deadLetter?.headers.message ?? '', /^letters\/0: offsets 1 to 2 cannot be read, no segment file has them/);
+  t.like(deadLetter?.headers, { offset: 1, size: 0 });
 });
 
 test('when segment files are older than what groups have read, new records get new offsets and the gap is named', async (t) => {
@@ -340,13 +340,13 @@ test('killed at any moment, the log keeps what it acknowledged, never shows half
     await Promise.all([once(child, 'exit'), once(lines, 'close')]);
   }
   const bus = await log.open();
-  const { texts: kept, failure } = await readTexts(bus);
+  const { texts: retainedTexts, failure } = await readTexts(bus);
   t.is(failure, '');
-  t.is(new Set(kept).size, kept.length, 'a record is there twice');
-  for (const text of acknowledged) t.true(kept.includes(text), `${text} was acknowledged and is lost`);
-  for (const text of kept.filter((each) => each.startsWith('left')))
+  t.is(new Set(retainedTexts).size, retainedTexts.length, 'a record is there twice');
+  for (const text of acknowledged) t.true(retainedTexts.includes(text), `${text} was acknowledged and is lost`);
+  for (const text of retainedTexts.filter((each) => each.startsWith('left')))
     t.true(
-      kept.includes(text.replace('left', 'right').padEnd(3000, '.').slice(0, 3000)),
+      retainedTexts.includes(text.replace('left', 'right').padEnd(3000, '.').slice(0, 3000)),
       `${text} is half a transaction`,
     );
 });

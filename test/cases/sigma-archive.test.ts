@@ -6,7 +6,7 @@ import { filesOf } from '../../subjects/detections/archive.ts';
 const mebibyte = 1024 * 1024;
 
 /** The archive with another size in the headers of its only file. */
-const saying = (archive: Uint8Array, size: number): Uint8Array => {
+const withDeclaredSize = (archive: Uint8Array, size: number): Uint8Array => {
   const changed = Buffer.from(archive);
   changed.writeUInt32LE(size, 22);
   changed.writeUInt32LE(size, changed.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
@@ -28,7 +28,7 @@ test('files of YAML are unpacked by their paths, packed and stored, and others l
 });
 
 test('a file that is larger than its header says is refused once it has as many bytes', (t) => {
-  const archive = saying(zipSync({ 'a.yml': new Uint8Array(60 * mebibyte) }), 10);
+  const archive = withDeclaredSize(zipSync({ 'a.yml': new Uint8Array(60 * mebibyte) }), 10);
   t.throws(() => filesOf(archive), { message: 'a.yml is larger than the archive says' });
 });
 
@@ -36,7 +36,7 @@ test('an archive that unpacks to more than it may is refused, whatever its heade
   const archive = zipSync({ 'a.yml': new Uint8Array(65 * mebibyte) });
   const message = 'the archive unpacks to more than 67108864 bytes';
   t.throws(() => filesOf(archive), { message });
-  t.throws(() => filesOf(saying(archive, 4_000_000_000)), { message });
+  t.throws(() => filesOf(withDeclaredSize(archive, 4_000_000_000)), { message });
 });
 
 test('what is no archive, or is cut, is refused', (t) => {

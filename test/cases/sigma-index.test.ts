@@ -5,7 +5,7 @@ import { TextIndex } from '../../schemas/text-index.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { LogSources } from '../../subjects/detections/log-sources.ts';
-import { Looked, predicateOf } from '../../subjects/detections/predicate.ts';
+import { EventView, predicateOf } from '../../subjects/detections/predicate.ts';
 import { readRules } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
 import { detectionTree } from '../../subjects/detections/rule-tree.ts';
@@ -29,16 +29,16 @@ test('an indexed set finds what every rule by itself finds', (t) => {
       documents.map((document, at) => ({ id: String(at), version: 1, document, anySource: true })),
       fieldTables,
     );
-    const looked = new Looked();
+    const seenFields = new EventView();
     const predicates = documents.map((document) => {
       if (document.kind !== 'rule') throw new Error('made up rules are rules');
       const { detection, logsource } = document;
-      return predicateOf(detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }), looked);
+      return predicateOf(detectionTree(detection, { logsource, tables: fieldTables, placeholders: {} }), seenFields);
     });
     for (let round = 0; round < 100; round++) {
       const object = eventOf(random);
       const event = set.eventOf(object);
-      looked.at(event);
+      seenFields.at(event);
       const expected = predicates.flatMap((predicate, at) => (predicate() ? [String(at)] : []));
       const found = set.match(event).map(({ ruleId }) => ruleId);
       matches += found.length;
@@ -94,15 +94,15 @@ test('a text index looks no more at words that lead to no text, and finds what i
     index.scanBytes(bytes, 0, bytes.length, (id) => found.add(id));
     return [...found].sort();
   };
-  const looksOf = (rounds: number): number => {
-    const before = index.looks;
+  const countLookups = (rounds: number): number => {
+    const before = index.comparisons;
     for (let round = 0; round < rounds; round++)
       t.deepEqual(foundIn('a user, the user of a request: /status 200, request 17'), []);
-    return index.looks - before;
+    return index.comparisons - before;
   };
-  t.true(looksOf(100) > 100);
-  looksOf(8_000);
-  t.is(looksOf(100), 0);
+  t.true(countLookups(100) > 100);
+  countLookups(8_000);
+  t.is(countLookups(100), 0);
   for (const padding of ['', ' ', '  '])
     t.deepEqual(foundIn(`${padding}a user: user.exe /statuses requests=`), [0, 1, 2]);
 });
@@ -112,8 +112,8 @@ test('texts in bytes are found wherever they lie', (t) => {
   for (let seed = 1; seed <= 400; seed++) {
     const random = seeded(seed);
     const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
-    const least = 3 + random(10);
-    const texts = [...new Set(Array.from({ length: 12 }, () => made(least + random(6))))];
+    const minLength = 3 + random(10);
+    const texts = [...new Set(Array.from({ length: 12 }, () => made(minLength + random(6))))];
     const [before, text] = [made(random(9)), `${made(random(30))}${pick(random, texts)}${made(random(30))}`];
     const bytes = Buffer.from(`${before}${text}${made(random(9))}`);
     const from = Buffer.byteLength(before);
@@ -160,7 +160,7 @@ test('events that are filled by turns have the values that each has alone', (t) 
         if (seed % 2 === 0) event?.add(name, value);
         else event?.addIfAbsent(name, value);
     }
-    const told = (event: SigmaEvent) => [event.leaves, names.map((name) => event.get(name))];
-    t.deepEqual(events.map(told), alone.map(told), `seed ${seed}`);
+    const valuesOfEvent = (event: SigmaEvent) => [event.leaves, names.map((name) => event.get(name))];
+    t.deepEqual(events.map(valuesOfEvent), alone.map(valuesOfEvent), `seed ${seed}`);
   }
 });

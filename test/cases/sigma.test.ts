@@ -3,7 +3,7 @@ import test from 'ava';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { fitsName } from '../../subjects/detections/condition.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
-import { readDocument, readRules, readRulesApart } from '../../subjects/detections/read.ts';
+import { readDocument, readRules, readRulesInWorker } from '../../subjects/detections/read.ts';
 import { compile } from '../../subjects/detections/rule-set.ts';
 
 /** A rule with these lines as its detection. */
@@ -494,11 +494,11 @@ test('reading many documents lets others run in between, and gives what reading 
     (_, number) =>
       `title: Rule ${number}\nlogsource: { product: linux }\ndetection: { selection: { User: u${number} }, condition: selection${number % 50 === 7 ? ' and' : ''} }`,
   ).join('\n---\n');
-  let turns = 0;
-  const others = setInterval(() => turns++, 0);
-  const [first, second] = await readRulesApart({ tenantId: 'a' }, [text, text]);
+  let loopIterations = 0;
+  const others = setInterval(() => loopIterations++, 0);
+  const [first, second] = await readRulesInWorker({ tenantId: 'a' }, [text, text]);
   clearInterval(others);
-  t.true(turns > 1);
+  t.true(loopIterations > 1);
   t.deepEqual(first, readRules(text));
   t.deepEqual(second, first);
   t.is(first?.errors.length, 4);

@@ -1,13 +1,13 @@
 /** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { searchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { querySignals, type ReadSignal, recordsOf, signals } from '../../queries/signals/index.ts';
 import { validitiesOf } from '../../queries/validity.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 let tables: Tables;
@@ -19,8 +19,8 @@ test.after.always(() => tables.close());
 const enterprise = defaultPlans['enterprise'] as Plan;
 const readingWith = (plan: Plan): Reading => ({ columns: tables.columns.of('acme'), plan, nowMs: receivedAtMs });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
-const ask = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
-  run(query as AskedQuery, readingWith(plan), { range, stepMs });
+const runQuery = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
+  run(query as QueryRequest, readingWith(plan), { range, stepMs });
 
 const isTime = (signal: ReadSignal, name: string): boolean =>
   signals[signal].fields.some((field) => field.name === name && field.type === 'time');
@@ -28,7 +28,7 @@ const fieldNames = (signal: ReadSignal): string[] => signals[signal].fields.map(
 
 for (const signal of querySignals) {
   test(`${signal}: rows have whole records, or all fields`, async (t) => {
-    const { columns } = await ask({ kind: 'rows', signal });
+    const { columns } = await runQuery({ kind: 'rows', signal });
     t.deepEqual(
       columns.map(({ name }) => name),
       recordsOf(signal).whole?.columns.map(({ name }) => name) ?? fieldNames(signal),
@@ -37,12 +37,14 @@ for (const signal of querySignals) {
 
   test(`${signal}: every field is a column, a group and a figure, and can be searched`, async (t) => {
     const names = fieldNames(signal);
-    await t.notThrowsAsync(ask({ kind: 'rows', signal, fields: [...names, 'attribute.k', 'resource.k', 'scope.k'] }));
+    await t.notThrowsAsync(
+      runQuery({ kind: 'rows', signal, fields: [...names, 'attribute.k', 'resource.k', 'scope.k'] }),
+    );
     for (const name of names) {
-      await t.notThrowsAsync(ask({ kind: 'rows', signal, search: `NOT ${name}:*`, order: 'oldest' }), name);
+      await t.notThrowsAsync(runQuery({ kind: 'rows', signal, search: `NOT ${name}:*`, order: 'oldest' }), name);
       const measures = [{ function: 'count' }, { function: 'distinct', field: name }];
       await t.notThrowsAsync(
-        ask({ kind: 'aggregate', signal, measures, groupBy: isTime(signal, name) ? [] : [name] }),
+        runQuery({ kind: 'aggregate', signal, measures, groupBy: isTime(signal, name) ? [] : [name] }),
         name,
       );
     }
@@ -51,8 +53,8 @@ for (const signal of querySignals) {
   test(`${signal}: words, phrases, patterns, expressions and attributes can be searched, as a table and as series`, async (t) => {
     for (const search of ['one two', '"one two"', 'on*', '/^one$/', 'k:1', 'resource.k:v', 'events.k:v', 'k:>5']) {
       const query = { kind: 'aggregate', signal, search, measures: [{ function: 'count' }] };
-      await t.notThrowsAsync(ask(query), search);
-      await t.notThrowsAsync(ask(query, { stepMs: 60_000 }), search);
+      await t.notThrowsAsync(runQuery(query), search);
+      await t.notThrowsAsync(runQuery(query, { stepMs: 60_000 }), search);
     }
   });
 
@@ -65,7 +67,7 @@ for (const signal of querySignals) {
   test(`${signal}: a plan without its entitlement reads nothing`, async (t) => {
     const { entitlement } = signals[signal];
     const plan = { ...enterprise, entitlements: enterprise.entitlements.filter((each) => each !== entitlement) };
-    const refused = await t.throwsAsync(ask({ kind: 'rows', signal }, { plan }), { instanceOf: QueryError });
+    const refused = await t.throwsAsync(runQuery({ kind: 'rows', signal }, { plan }), { instanceOf: QueryError });
     t.true(refused?.message.includes(entitlement), refused?.message);
   });
 }

@@ -1,11 +1,11 @@
 /** Signals of detection rules, asked for as log records and spans are. */
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
-import { test } from '../few-at-once.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
+import { test } from '../limit-concurrency.ts';
 import { openTables, receivedAtMs, type Tables } from './sink-tables.ts';
 
 let tables: Tables;
@@ -50,7 +50,7 @@ const reading = (
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const answer = async (query: object, stepMs?: number) =>
-  run({ signal: 'detections', ...query } as AskedQuery, reading(), { range, stepMs });
+  run({ signal: 'detections', ...query } as QueryRequest, reading(), { range, stepMs });
 const found = async (search: string): Promise<unknown> =>
   (await answer({ kind: 'rows', search, fields: ['id'] })).rows.map(([id]) => id).sort();
 
@@ -121,7 +121,7 @@ test('signals are series by step, and whole rows', async (t) => {
 });
 
 test('signals are read by those whose plan includes the SIEM, as long as anything is kept', async (t) => {
-  const query: AskedQuery = { kind: 'aggregate', signal: 'detections', measures: [{ function: 'count' }] };
+  const query: QueryRequest = { kind: 'aggregate', signal: 'detections', measures: [{ function: 'count' }] };
   const plan = defaultPlans['enterprise'] as Plan;
   const codeOf = async (entitlements: readonly string[], fromMs: number): Promise<string> => {
     try {
@@ -154,7 +154,7 @@ test('an alert rule may ask for signals, by who they are about', async (t) => {
       },
     }),
   };
-  const answered = await ask(rule, reading(), { nowMs: receivedAtMs + 1_000 });
+  const answered = await queryRule(rule, reading(), { nowMs: receivedAtMs + 1_000 });
   t.is(answered.kind, 'groups');
   const groups = answered.kind === 'groups' ? answered.groups : [];
   t.deepEqual(groups.map(({ labels, points }) => [labels['user'] ?? '', points[0]]).toSorted(), [

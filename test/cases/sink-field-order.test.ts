@@ -66,10 +66,10 @@ for (const signal of ['logs', 'metrics', 'traces'] as const) {
     const type = requestTypes[signal];
     const random = fc.sample(anyMessageOf(type, 6), { numRuns: 40, seed: 7 });
     const bodies = [examples[signal], ...random].map((request) => type.encode(type.fromObject(request)).finish());
-    const turned = bodies.map((bytes) => backwards(type, bytes));
-    t.notDeepEqual(turned[0], bodies[0]);
+    const reversedBodies = bodies.map((bytes) => backwards(type, bytes));
+    t.notDeepEqual(reversedBodies[0], bodies[0]);
     const forward = await landed(`${signal}-forward`, bodies, { signal });
-    t.deepEqual(await landed(`${signal}-backward`, turned, { signal }), forward);
+    t.deepEqual(await landed(`${signal}-backward`, reversedBodies, { signal }), forward);
     t.true(JSON.stringify(forward['resources']).includes('"service":"cart"'));
   });
 }

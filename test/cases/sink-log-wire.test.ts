@@ -25,12 +25,12 @@ const double = (value: number): Buffer => {
   return bytes;
 };
 
-const anyValue = ([letter, content]: Value): Buffer => {
+const anyValue = ([typeCode, content]: Value): Buffer => {
   if (typeof content === 'string') return field(1, content);
   if (typeof content === 'boolean') return Buffer.of(0x10, content ? 1 : 0);
   if (typeof content === 'bigint') return Buffer.concat([Buffer.of(0x18), varint(BigInt.asUintN(64, content))]);
   if (typeof content === 'number') return Buffer.concat([Buffer.of(0x21), double(content)]);
-  return letter === 'n' ? Buffer.alloc(0) : field(7, content as Uint8Array);
+  return typeCode === 'n' ? Buffer.alloc(0) : field(7, content as Uint8Array);
 };
 
 /** A length of five bytes where one would do. */
@@ -53,7 +53,7 @@ const text = fc.oneof(
   fc.constant(''),
   fc.string({ unit: 'binary', maxLength: 20 }),
   ...[1, 3, 4, 7, 8, 9, 15, 16, 17, 127, 128, 511, 512, 513, 600].map((size) =>
-    fc.constantFrom('a', 'b').map((letter) => letter.repeat(size)),
+    fc.constantFrom('a', 'b').map((character) => character.repeat(size)),
   ),
 );
 const decimal = fc
@@ -112,14 +112,14 @@ const records = fc.array(fc.tuple(attributeLists, value, fc.integer({ min: 1, ma
 });
 
 const textOf = (any: Record<string, unknown> | undefined): string => String(Object.values(any ?? {})[0] ?? '');
-const lettersOf: Readonly<Record<string, string>> = {
+const typeCodes: Readonly<Record<string, string>> = {
   stringValue: 's',
   intValue: 'i',
   doubleValue: 'd',
   boolValue: 'b',
   bytesValue: 'y',
 };
-const letterOf = (any: object | undefined): string => lettersOf[Object.keys(any ?? {})[0] ?? ''] ?? 'n';
+const typeCodeOf = (any: object | undefined): string => typeCodes[Object.keys(any ?? {})[0] ?? ''] ?? 'n';
 
 interface Decoded {
   readonly resourceLogs: readonly {
@@ -150,10 +150,10 @@ test('records read back as protobufjs reads them, however they are written', asy
       const decoded = plain(requestTypes.logs, request) as unknown as Decoded;
       const expected = decoded.resourceLogs[0]?.scopeLogs[0]?.logRecords?.map(({ body, attributes = [] }) => ({
         body: textOf(body),
-        body_type: letterOf(body),
+        body_type: typeCodeOf(body),
         keys: attributes.map(({ key = '' }) => key),
         texts: attributes.map(({ value }) => textOf(value)),
-        attribute_types: attributes.map(({ value }) => letterOf(value)).join(''),
+        attribute_types: attributes.map(({ value }) => typeCodeOf(value)).join(''),
       }));
       t.deepEqual(rows, expected);
     }),
@@ -178,8 +178,12 @@ test('of several alternatives in one value the last counts', async (t) => {
   const rows = await tables.read(
     `SELECT body, body_type, attributes['k'] AS attribute, attribute_types FROM logs WHERE tenant_id = 'alternatives' ORDER BY ordinal`,
   );
-  for (const [index, [name, , expected, letter]] of alternatives.entries()) {
-    t.deepEqual(rows[index], { body: expected, body_type: letter, attribute: expected, attribute_types: letter }, name);
+  for (const [index, [name, , expected, typeCode]] of alternatives.entries()) {
+    t.deepEqual(
+      rows[index],
+      { body: expected, body_type: typeCode, attribute: expected, attribute_types: typeCode },
+      name,
+    );
   }
 });
 

@@ -163,8 +163,12 @@ test('values of every type become text with a letter for their type, as bodies a
   const rows = await tables.read<Record<string, string>>(
     `SELECT body, body_type, attributes['k'] AS attribute, attribute_types FROM logs WHERE tenant_id = 'values' ORDER BY offset`,
   );
-  for (const [index, [name, , expected, letter]] of values.entries()) {
-    t.deepEqual(rows[index], { body: expected, body_type: letter, attribute: expected, attribute_types: letter }, name);
+  for (const [index, [name, , expected, typeCode]] of values.entries()) {
+    t.deepEqual(
+      rows[index],
+      { body: expected, body_type: typeCode, attribute: expected, attribute_types: typeCode },
+      name,
+    );
   }
 });
 

@@ -43,7 +43,7 @@ export const scannerOf = async (name: string): Promise<Scanner> => {
   return sink.scanner();
 };
 
-const taken = (message: TestMessage): ScanMessage => ({ timestampMs: receivedAtMs, ...message });
+const toScanMessage = (message: TestMessage): ScanMessage => ({ timestampMs: receivedAtMs, ...message });
 
 /** Landing in these tables. */
 export const landIn = (columns: Columns): Land => {
@@ -52,7 +52,13 @@ export const landIn = (columns: Columns): Land => {
   let inserts = 0;
   return async (messages, { sink = 'logs', scanner: given, serial = 1 } = {}) => {
     const scanner = given ?? (await scannerOf(sink));
-    const { blocks, rejected } = scanBatch(scanner, messages.map(taken), 0, serial, (bytes) => new Uint8Array(bytes));
+    const { blocks, rejected } = scanBatch(
+      scanner,
+      messages.map(toScanMessage),
+      0,
+      serial,
+      (bytes) => new Uint8Array(bytes),
+    );
     const rows: Record<string, number> = {};
     for (const block of blocks) {
       rows[block.table] = block.rows;

@@ -135,11 +135,11 @@ const dead = (
   { headers, value, offset }: TestMessage,
   { group = 'sinks.logs', at = 0 }: { group?: string; at?: number } = {},
 ): TestMessage => {
-  const [letter] = unprocessable({
+  const [deadLetterMessage] = unprocessable({
     ...{ group, topic: topics.logs.name, partition: 0, reason: 'malformed', message: 'm', receivedAtMs: 1 },
     record: { offset, timestampMs: 1, key: 'k', value: Buffer.from(value), headers },
   });
-  return { offset: at, headers: letter?.headers ?? {}, value };
+  return { offset: at, headers: deadLetterMessage?.headers ?? {}, value };
 };
 const deadLetters = { sink: 'dead-letters' } as const;
 
@@ -188,7 +188,7 @@ test('a message without readable headers counts as one request of its size', asy
   });
 });
 
-const refusedLetter: DeadLetterHeaders = {
+const refusedDeadLetter: DeadLetterHeaders = {
   ...{ id: 'r1', tenantId: 'refused', projectId: 'shop', keyId: 'key', signal: 'logs', origin: 'otlp-http' },
   ...{ kind: 'refused', reason: 'bad-utf8', message: 'm', position: 3, receivedAtMs, source: '192.0.2.1' },
   ...{ contentType: '', contentEncoding: '', topic: '', partition: 0, offset: 0, originalHeaders: {} },
@@ -196,10 +196,10 @@ const refusedLetter: DeadLetterHeaders = {
 };
 
 test('a refused body counts once with its size, whatever the number of its chunks', async (t) => {
-  const letters = [0, 1].map((chunk) => ({
-    ...{ offset: chunk, value: Buffer.alloc(0), headers: encodeDeadLetter({ ...refusedLetter, chunk }) },
+  const messages = [0, 1].map((chunk) => ({
+    ...{ offset: chunk, value: Buffer.alloc(0), headers: encodeDeadLetter({ ...refusedDeadLetter, chunk }) },
   }));
-  await tables.land(letters, deadLetters);
+  await tables.land(messages, deadLetters);
   t.deepEqual(await ledger('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
 });
 

@@ -209,13 +209,13 @@ test.serial('connections that are kept are told of the end with an answer before
   t.is(addresses.length, 2);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
-  const ask = (address: string): Promise<IncomingMessage> =>
+  const sendRequest = (address: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const answered = (response: IncomingMessage): void => void response.resume().once('end', () => resolve(response));
       get(`${address.replace(/^(?!http)/, 'http://')}/v1/logs`, { agent }, answered).once('error', reject);
     });
-  for (const [what, address] of addresses) t.is((await ask(address)).headers.connection, 'keep-alive', what);
+  for (const [what, address] of addresses) t.is((await sendRequest(address)).headers.connection, 'keep-alive', what);
   const stopped = running.stop();
-  for (const [what, address] of addresses) t.is((await ask(address)).headers.connection, 'close', what);
+  for (const [what, address] of addresses) t.is((await sendRequest(address)).headers.connection, 'close', what);
   await stopped;
 });

@@ -9,9 +9,9 @@ import { isAlike, isSuggestionId, type Suggestion, suggestionId } from '../../su
 import {
   largeAttributes,
   patternSuggestions,
-  unreadAttributeSuggestions,
-  unreadMetricSuggestions,
-} from '../../subjects/suggestions/unread.ts';
+  unusedAttributeSuggestions,
+  unusedMetricSuggestions,
+} from '../../subjects/suggestions/unused-telemetry.ts';
 
 const minuteMs = 60_000;
 const labels = { service: 'cart' };
@@ -140,17 +140,17 @@ test('detectors are suggested of what lands, and not again once there is one', (
 });
 
 test('metrics of many series that nothing reads are told of, and those that something reads are not', (t) => {
-  const lookedAt = [{ what: 'dashboards', documents: 4 }];
+  const searchedIn = [{ what: 'dashboards', documents: 4 }];
   const uses = new Map([
-    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], lookedAt }],
-    ['unread', { uses: [], lookedAt }],
-    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, lookedAt }],
+    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], lookedAt: searchedIn }],
+    ['unread', { uses: [], lookedAt: searchedIn }],
+    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, lookedAt: searchedIn }],
   ]);
   const costs = ['read', 'unread', 'unknown', 'small'].map((metric) => ({
     metric,
     series: metric === 'small' ? 9 : 500,
   }));
-  const found = unreadMetricSuggestions(costs, uses);
+  const found = unusedMetricSuggestions(costs, uses);
   t.deepEqual(
     found.map(({ subject, request }) => [subject, request]),
     [['unread', null]],
@@ -193,8 +193,8 @@ test('large attributes of people’s own that no document names are told of', (t
     ['cart.dump', 'cart.read'],
   );
   t.deepEqual(largeAttributes(500, costs), []);
-  const unnamed = { keys: ['cart.dump', 'cart.small'], lookedAt: '4 dashboards' };
-  const [suggestion, ...others] = unreadAttributeSuggestions('logs', 50_000, costs, unnamed);
+  const unnamed = { keys: ['cart.dump', 'cart.small'], searchedIn: '4 dashboards' };
+  const [suggestion, ...others] = unusedAttributeSuggestions('logs', 50_000, costs, unnamed);
   t.deepEqual(others, []);
   t.like(suggestion, { kind: 'unread-attribute', subject: 'logs cart.dump', request: null });
   t.regex(suggestion?.evidence ?? '', /^cart.dump is 60 % of .* 50000 log records .* none of 4 dashboards names it/);

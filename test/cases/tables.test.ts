@@ -63,8 +63,8 @@ for (const [number, [table, index, condition, rows]] of reads.entries()) {
     const plan = await columns.query<{ explain: string }>(`EXPLAIN indexes = 1 SELECT count() ${where}`);
     const text = plan.map(({ explain }) => explain).join('\n');
     const at = text.search(new RegExp(`(Name: | )${index}$`, 'm'));
-    const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(text.slice(at)) ?? [];
-    t.true(at >= 0 && Number(kept) < Number(all), text);
+    const [, selectedGranules, all] = /Granules: (\d+)\/(\d+)/.exec(text.slice(at)) ?? [];
+    t.true(at >= 0 && Number(selectedGranules) < Number(all), text);
   });
 }
 

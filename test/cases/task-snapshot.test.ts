@@ -43,7 +43,7 @@ test('a snapshot is read as it was written', (t) => {
 });
 
 test('large states are saved as the JSON of their entries, beside each other', (t) => {
-  const form = { kept: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
+  const form = { restore: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
   const definition = combinedState(1, {
     texts: formedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),
     none: keyedState<string>({ version: 1, maxEntries: 10 }),

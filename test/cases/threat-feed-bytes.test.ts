@@ -1,6 +1,6 @@
 /** How the answer of a feed is joined. */
 import test from 'ava';
-import { bytesInTurns } from '../../subjects/threat-intel/read-feed.ts';
+import { concatInSlices } from '../../subjects/threat-intel/read-feed.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -19,13 +19,13 @@ const answerOf = (pieces: number): Response => {
 
 test('others have their turns while a large answer is joined', async (t) => {
   let isOver = false;
-  let turns = 0;
-  const turn = (): void => {
-    turns++;
-    if (!isOver) setImmediate(turn);
+  let iterations = 0;
+  const countIteration = (): void => {
+    iterations++;
+    if (!isOver) setImmediate(countIteration);
   };
-  setImmediate(turn);
-  const bytes = await bytesInTurns(answerOf(20));
+  setImmediate(countIteration);
+  const bytes = await concatInSlices(answerOf(20));
   isOver = true;
   t.is(bytes.length, 20 * mebibyte);
   t.deepEqual(
@@ -36,9 +36,9 @@ test('others have their turns while a large answer is joined', async (t) => {
       [19, 19],
     ],
   );
-  t.true(turns >= 4, `${turns} turns`);
+  t.true(iterations >= 4, `${iterations} turns`);
 });
 
 test('an answer without a body has no bytes', async (t) => {
-  t.is((await bytesInTurns(new Response(null, { status: 304 }))).length, 0);
+  t.is((await concatInSlices(new Response(null, { status: 304 }))).length, 0);
 });

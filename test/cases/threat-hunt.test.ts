@@ -70,13 +70,14 @@ test.serial('a hunt tells what the stream tells, and leaves out what it told', a
   t.deepEqual(plain(matches), plain(latest.values()));
   t.true(matches.every(({ retroHunt }) => retroHunt));
 
-  const [told] = [...latest.values()].toSorted((one, other) => other.count - one.count);
-  if (told === undefined) throw new Error('there are some');
+  const [threatMatch] = [...latest.values()].toSorted((one, other) => other.count - one.count);
+  if (threatMatch === undefined) throw new Error('there are some');
   const iso = (ms: number): string => `toDateTime64('${new Date(ms).toISOString().slice(0, -1)}', 3, 'UTC')`;
-  const { id, type, value, source, score, field, observed, recordId, count, service, host, user, projectId } = told;
+  const { id, type, value, source, score, field, observed, recordId, count, service, host, user, projectId } =
+    threatMatch;
   await tables.columns.execute(
     `INSERT INTO threat_matches (tenant_id, project_id, received_at, id, type, value, source, score, field, observed, record_id, time, last_time, count, service, host, user) VALUES
-      ('acme', '${projectId}', now64(3), '${id}', '${type}', '${value}', '${source}', ${score}, '${field}', '${observed}', '${recordId}', ${iso(told.timeMs)}, ${iso(told.lastMs)}, ${count}, '${service}', '${host}', '${user}')`,
+      ('acme', '${projectId}', now64(3), '${id}', '${type}', '${value}', '${source}', ${score}, '${field}', '${observed}', '${recordId}', ${iso(threatMatch.timeMs)}, ${iso(threatMatch.lastMs)}, ${count}, '${service}', '${host}', '${user}')`,
   );
   const again = await hunt();
   t.is(again.matches.length, matches.length - 1);
@@ -91,12 +92,12 @@ test.serial('a hunt lets others have their turn, and ends between two records', 
   const lastMs = messages.at(-1)?.timestampMs ?? 0;
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
   const reading = { columns: tables.columns.of('acme'), nowMs: lastMs, plan };
-  const asked = { ...blockOf(held), fromMs: firstMs, toMs: lastMs };
-  let [turns, looks] = [0, 0];
+  const hunt = { ...blockOf(held), fromMs: firstMs, toMs: lastMs };
+  let [loopIterations, overChecks] = [0, 0];
   const isOver = (): boolean => {
-    setImmediate(() => turns++);
-    return ++looks === 4;
+    setImmediate(() => loopIterations++);
+    return ++overChecks === 4;
   };
-  const found = await huntIndicators(asked, { reading, tenantId: 'acme' }, { isOver, turnMs: 0 });
-  t.deepEqual([found.records, found.isWhole, turns], [4, false, 3]);
+  const found = await huntIndicators(hunt, { reading, tenantId: 'acme' }, { isOver, timeSliceMs: 0 });
+  t.deepEqual([found.records, found.isWhole, loopIterations], [4, false, 3]);
 });

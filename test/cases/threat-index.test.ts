@@ -17,7 +17,7 @@ const indexOf = (...blocks: readonly (readonly BlockIndicator[])[]): IndicatorIn
   return index;
 };
 /** Of each source, its confidence; those that were taken back are left out. */
-const said = (index: IndicatorIndex, value: string, type: BlockIndicator['type'] = 'domain') =>
+const confidences = (index: IndicatorIndex, value: string, type: BlockIndicator['type'] = 'domain') =>
   Object.fromEntries(
     index
       .find(type, value)
@@ -55,9 +55,9 @@ test('each source is told apart, and the latest that it says counts, in whicheve
   const first = [indicator({ confidence: 10 }), indicator({ source: 'two', confidence: 30 })];
   const later = [indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })];
   const ended = [indicator({ isRevoked: true, seenAt: '2026-01-03T00:00:00.000Z' })];
-  t.deepEqual(said(indexOf(first, later), 'evil.example'), { one: 20, two: 30 });
-  t.deepEqual(said(indexOf(later, first), 'evil.example'), { one: 20, two: 30 });
-  t.deepEqual(said(indexOf(ended, later, first), 'evil.example'), { two: 30 });
+  t.deepEqual(confidences(indexOf(first, later), 'evil.example'), { one: 20, two: 30 });
+  t.deepEqual(confidences(indexOf(later, first), 'evil.example'), { one: 20, two: 30 });
+  t.deepEqual(confidences(indexOf(ended, later, first), 'evil.example'), { two: 30 });
 });
 
 test('a block that others superseded can be left out, another one cannot', (t) => {
@@ -65,7 +65,7 @@ test('a block that others superseded can be left out, another one cannot', (t) =
   t.false(index.remove('0'));
   index.add('1', blockOf([indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })]));
   t.true(index.remove('0'));
-  t.deepEqual(said(index, 'evil.example'), { one: 20 });
+  t.deepEqual(confidences(index, 'evil.example'), { one: 20 });
 });
 
 test('merged blocks say what the blocks said', (t) => {
@@ -104,8 +104,8 @@ test('merged blocks say what the blocks said', (t) => {
       const expected = [...latest.values()]
         .filter((each) => each.type === type && each.value === value && !each.isRevoked)
         .map(({ source, confidence }) => [source, confidence] as const);
-      t.deepEqual(said(index, value, type), Object.fromEntries(expected));
-      t.deepEqual(said(merged, value, type), Object.fromEntries(expected));
+      t.deepEqual(confidences(index, value, type), Object.fromEntries(expected));
+      t.deepEqual(confidences(merged, value, type), Object.fromEntries(expected));
     }
   }
 });

@@ -223,8 +223,8 @@ test('fields of STIX and MISP that are of other types than theirs are left out',
 
 test('what comes of a document is bounded: too many indicators are only counted, and what is refused is cut', (t) => {
   const lines = (count: number): string => Array.from({ length: count }, (_, index) => `a${index}.example`).join('\n');
-  t.deepEqual(readDocument('list', lines(11), { most: 10 }), { tooMany: 11 });
-  const read = readDocument('list', `${lines(10)}\n${`${'x'.repeat(5_000)}\n`.repeat(1_500)}`, { most: 10 });
+  t.deepEqual(readDocument('list', lines(11), { max: 10 }), { tooMany: 11 });
+  const read = readDocument('list', `${lines(10)}\n${`${'x'.repeat(5_000)}\n`.repeat(1_500)}`, { max: 10 });
   if (!('refused' in read)) throw new Error('it was read');
   t.deepEqual([read.indicators.length, read.refused.length, read.refusedCount], [10, 1_000, 1_500]);
   t.true(read.refused.every(({ message }) => message.length <= 1_000));

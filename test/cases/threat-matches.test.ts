@@ -78,10 +78,10 @@ test('matches of an indicator and a host are one for an hour, told as they doubl
   run.restart();
   hold(run, 'first', [indicator()]);
   run.tick(firstMs + hourMs + 60_000);
-  const told = matchesOf(run);
+  const matches = matchesOf(run);
   t.deepEqual(countsOf(run), [1, 2, 4, 8, 1, 11]);
-  t.is(new Set(told.map(({ id }) => id)).size, 2);
-  t.is(told.at(-1)?.lastMs, firstMs + 10_000);
+  t.is(new Set(matches.map(({ id }) => id)).size, 2);
+  t.is(matches.at(-1)?.lastMs, firstMs + 10_000);
   log(run, attack, firstMs + 2 * hourMs);
   t.is(new Set(matchesOf(run).map(({ id }) => id)).size, 3, 'the next hour is another match');
 });

@@ -21,7 +21,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { eventually } from '../waiting.ts';
 
-const things = defineCollection<{ name: string }>({ name: 'things' });
+const testCollection = defineCollection<{ name: string }>({ name: 'things' });
 const common = { role: 'none', summary: 'Of this test', response: z.strictObject({}) } as const;
 const brief = 1_500;
 
@@ -37,7 +37,7 @@ interface Seen {
 const readOn = async (ports: Ports, { begun, ended }: Seen, name: string): Promise<Record<string, never>> => {
   begun.push(name);
   try {
-    for (;;) await ports.documents.of('a').collection(things).list();
+    for (;;) await ports.documents.of('a').collection(testCollection).list();
   } catch (error) {
     ended.push(`${name}: ${(error as Error).name}`);
     throw error;
@@ -76,7 +76,7 @@ const groupOf = (seen: Seen): Group =>
       defineOperation({
         ...{ ...common, method: 'GET', path: '/api/everybody', operationId: 'everybody' },
         handler: async (_, { documents }) => {
-          for await (const _ of documents.everywhere(things));
+          for await (const _ of documents.everywhere(testCollection));
           return {};
         },
       }),
@@ -96,7 +96,7 @@ async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<
   try {
     for (let piece = 0; piece < 10; piece++) {
       await sleep(brief / 5);
-      await documents.of('a').collection(things).list();
+      await documents.of('a').collection(testCollection).list();
       yield `${piece}\n`;
     }
   } finally {
@@ -115,8 +115,8 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
     }),
   } as unknown as Columns;
   const counters = memoryCounters({ clock });
-  const told = (...line: unknown[]): void => void seen.failures.push(line);
-  const log = { warn: told, error: told };
+  const logFailure = (...line: unknown[]): void => void seen.failures.push(line);
+  const log = { warn: logFailure, error: logFailure };
   const group = groupOf(seen);
   const server = makeApiServer({
     operations: group.operations,

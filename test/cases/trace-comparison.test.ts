@@ -92,11 +92,11 @@ for (const [n, m] of [
   test(`random data without an effect, ${n} against ${m}: something is told no more often than the stated rate`, (t) => {
     const random = randomOf(n);
     const rounds = 200;
-    let told = 0;
+    let reportedCount = 0;
     for (let round = 0; round < rounds; round++)
-      if (rankedDifferences(withoutEffect(random, n, m)).found.length > 0) told++;
+      if (rankedDifferences(withoutEffect(random, n, m)).found.length > 0) reportedCount++;
     // Where nothing differs, a share of 5 % of the rounds may tell something; three standard deviations above that.
-    t.true(told <= rounds * 0.05 + 3 * Math.sqrt(rounds * 0.05 * 0.95), `${told} of ${rounds}`);
+    t.true(reportedCount <= rounds * 0.05 + 3 * Math.sqrt(rounds * 0.05 * 0.95), `${reportedCount} of ${rounds}`);
   });
 
 test('among values without an effect, a cause is found first, and the share of wrong ones is as stated', (t) => {

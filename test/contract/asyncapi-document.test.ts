@@ -44,7 +44,7 @@ test('it names the path, every parameter, every message and the rights', (t) => 
 test('it is served to everybody', async (t) => {
   const harness = await startHarness();
   t.teardown(() => harness.close());
-  const { status, body } = await harness.ask('GET', '/api/asyncapi.json', { as: 'nobody' });
+  const { status, body } = await harness.request('GET', '/api/asyncapi.json', { as: 'nobody' });
   t.is(status, 200);
   t.deepEqual(body, JSON.parse(JSON.stringify(document)));
 });

@@ -3,7 +3,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import { type Clock, systemClock } from '../../schemas/ports/clock.ts';
 import { type Documents, defineCollection } from '../../schemas/ports/documents.ts';
 
-export const things = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
+export const testCollection = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
 
 /** Changes as an operation makes them. One that takes longer than a transaction may is asked again, as a client would: the machine may be busy. */
 export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Transact => {

@@ -1,15 +1,15 @@
 /** A process that is killed in the middle of a change, or after one: `node audit-killed.ts FILE amid|after`. */
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { changesFor, things } from './audit-changes.ts';
+import { changesFor, testCollection } from './audit-changes.ts';
 
 const [path = '', moment] = process.argv.slice(2);
 const documents = await sqliteDocuments({ path });
 const change = changesFor(documents, 'killed');
 await change(async ({ of, record }) => {
-  record({ id: (await of('killed').collection(things).insert({ n: 1 })).id });
+  record({ id: (await of('killed').collection(testCollection).insert({ n: 1 })).id });
 });
 await change(async ({ of, record }) => {
-  record({ id: (await of('killed').collection(things).insert({ n: 2 })).id });
+  record({ id: (await of('killed').collection(testCollection).insert({ n: 2 })).id });
   if (moment === 'amid') {
     process.stdout.write('now\n');
     await new Promise((resolve) => setTimeout(resolve, 60_000));

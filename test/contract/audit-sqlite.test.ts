@@ -9,7 +9,7 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { newestSequence, notedEnd } from '../../api/audit/record-pages.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditContract } from './audit.ts';
-import { things } from './audit-changes.ts';
+import { testCollection } from './audit-changes.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-sqlite-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
@@ -21,11 +21,11 @@ auditContract('sqlite', () => {
   return opened;
 });
 
-for (const [moment, kept] of [
+for (const [moment, expectedRecords] of [
   ['amid', 1],
   ['after', 2],
 ] as const) {
-  test(`sqlite: killed ${moment} its second change, a process leaves ${kept} changes and as many records`, async (t) => {
+  test(`sqlite: killed ${moment} its second change, a process leaves ${expectedRecords} changes and as many records`, async (t) => {
     const path = join(directory, `${moment}.sqlite`);
     const program = fileURLToPath(new URL('./audit-killed.ts', import.meta.url));
     const child = spawn(process.execPath, [program, path, moment], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -33,9 +33,9 @@ for (const [moment, kept] of [
     child.kill('SIGKILL');
     await once(child, 'exit');
     const documents = await sqliteDocuments({ path });
-    t.is(await documents.of('killed').collection(things).count(), kept);
-    t.is(await newestSequence(documents, 'killed'), kept);
-    t.is((await notedEnd(documents, 'killed')).sequence, kept);
+    t.is(await documents.of('killed').collection(testCollection).count(), expectedRecords);
+    t.is(await newestSequence(documents, 'killed'), expectedRecords);
+    t.is((await notedEnd(documents, 'killed')).sequence, expectedRecords);
     await documents.close();
   });
 }

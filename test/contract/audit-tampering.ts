@@ -48,12 +48,12 @@ const remove = (reach: Reach, ...sequences: readonly number[]): Promise<unknown>
   Promise.all(sequences.map(async (sequence) => reach.records.delete((await at(reach, sequence)).id)));
 
 /** Exchanges what stands in two places. */
-const swap = async (reach: Reach, left: number, right: number, keep: 'sequence' | 'nothing'): Promise<void> => {
+const swap = async (reach: Reach, left: number, right: number, preserve: 'sequence' | 'nothing'): Promise<void> => {
   const [one, two] = [await at(reach, left), await at(reach, right)];
-  const kept = (record: AuditRecord): Partial<AuditRecord> =>
-    keep === 'sequence' ? { sequence: record.sequence } : {};
-  await reach.records.replace(one.id, { ...two, ...kept(one) });
-  await reach.records.replace(two.id, { ...one, ...kept(two) });
+  const preserved = (record: AuditRecord): Partial<AuditRecord> =>
+    preserve === 'sequence' ? { sequence: record.sequence } : {};
+  await reach.records.replace(one.id, { ...two, ...preserved(one) });
+  await reach.records.replace(two.id, { ...one, ...preserved(two) });
 };
 
 /** A record that says something else, with the hash that it must have then. */
@@ -266,8 +266,8 @@ export const tamperings: readonly Tampering[] = [
     async tamper({ tenantId, heads }) {
       const [head] = await heads.newest(tenantId);
       if (head === undefined) throw new Error('nothing was signed');
-      const { signature: _, keyId: __, subtrees, ...said } = head;
-      await heads.publish([{ ...foreignKey.sign({ ...said, size: 10 }), subtrees }]);
+      const { signature: _, keyId: __, subtrees, ...signedFields } = head;
+      await heads.publish([{ ...foreignKey.sign({ ...signedFields, size: 10 }), subtrees }]);
     },
     found: { kind: 'head-forged' },
   },

@@ -28,14 +28,14 @@ import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { copyColumns } from '../services/columns-template.ts';
 import { eventually } from '../waiting.ts';
-import { changesFor, patiently, things } from './audit-changes.ts';
+import { changesFor, patiently, testCollection } from './audit-changes.ts';
 import { tamperings } from './audit-tampering.ts';
 
 const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
 
 const make = (change: Transact, n: number): Promise<unknown> =>
   change(async ({ of, record }) => {
-    const made = await of('t').collection(things).insert({ n });
+    const made = await of('t').collection(testCollection).insert({ n });
     record({ id: made.id, name: `thing ${n}`, after: { n } });
   });
 
@@ -53,7 +53,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.before(async () => {
     one = await open();
     other = await open();
-    await one.ensureCollections([auditRecords, auditHeads, things]);
+    await one.ensureCollections([auditRecords, auditHeads, testCollection]);
     copyColumns(join(directory, 'columns'));
     const columns = await chdbColumns({ directory: join(directory, 'columns') });
     await migrate(columns, silent);
@@ -100,14 +100,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         for (let n = 0; n < 100; n++) record({ id: 'x' });
       });
   };
-  const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(things).count();
+  const countOf = (tenantId: string): Promise<number> => one.of(tenantId).collection(testCollection).count();
   const brokenBy = async (tenantId: string) => (await verifyChain(stores, tenantId)).firstBreak;
 
   test.serial(`${name}: fifty changes at once through two instances make one chain without gap or fork`, async (t) => {
     const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
     const made = Array.from({ length: 50 }, (_, n) =>
       (changes[n % 2] as Transact)(async ({ of, record }) => {
-        const { id } = await of('many').collection(things).insert({ n });
+        const { id } = await of('many').collection(testCollection).insert({ n });
         record({ id, after: { n } });
         if (n % 10 === 0) record({ id, action: 'thing.update' });
       }),
@@ -142,7 +142,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: a change that fails after it recorded leaves neither the change nor the record`, async (t) => {
     const change = changesFor(one, 't-fails');
     const failing = change(async ({ of, record }) => {
-      const { id } = await of('t-fails').collection(things).insert({ n: 1 });
+      const { id } = await of('t-fails').collection(testCollection).insert({ n: 1 });
       record({ id });
       throw new Error('thought better of it');
     });
@@ -166,7 +166,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       const change = changesFor(one, 't-silent');
       const write = (action?: string) =>
         change(async ({ of, record }) => {
-          const { id } = await of('t-silent').collection(things).insert({ n: 1 });
+          const { id } = await of('t-silent').collection(testCollection).insert({ n: 1 });
           if (action !== undefined) record({ id, action });
         });
       await t.throwsAsync(write(), { message: /must record/ });
@@ -239,8 +239,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       const [record] = await recordsOf('half');
       if (record?.details == null) throw new Error('there is no record');
       const details = { ...record.details, resourceName: 'a\ud800' };
-      const said = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
-      const earlier = { ...said, details, detailsHash: detailsHashOf(details, canonicalJsonOfEarlier) };
+      const changedRecord = { ...record, actor: { type: 'user', id: 'b\udc00' } as const };
+      const earlier = { ...changedRecord, details, detailsHash: detailsHashOf(details, canonicalJsonOfEarlier) };
       const hashed = { ...earlier, hash: hashOf('half', earlier, canonicalJsonOfEarlier) };
       await one.of('half').collection(auditRecords).replace(record.id, hashed);
       await one.of('half').collection(auditHeads).replace('head', { sequence: 1, hash: hashed.hash });
@@ -290,19 +290,19 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
 
   test.serial(`${name}: others run while a chain is read or searched`, async (t) => {
     await appendMany('long', 1_200);
-    const turnsDuring = async (work: () => Promise<unknown>): Promise<number> => {
-      let turns = 0;
+    const iterationsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+      let loopIterations = 0;
       const count = (): void => {
-        turns++;
+        loopIterations++;
         next = setImmediate(count);
       };
       let next = setImmediate(count);
       await work();
       clearImmediate(next);
-      return turns;
+      return loopIterations;
     };
-    t.true((await turnsDuring(() => recordsOf('long'))) >= 4);
-    t.true((await turnsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
+    t.true((await iterationsDuring(() => recordsOf('long'))) >= 4);
+    t.true((await iterationsDuring(() => newestRecords(one, 'long', { requestId: 'none' }, { limit: 1 }))) >= 2);
   });
 
   test.serial(`${name}: appending while a chain is verified is no break`, async (t) => {
@@ -335,7 +335,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       const restarted = chainSigning(options);
       t.is(await restarted.signNew('lost'), undefined);
       t.is(await restarted.signNew('lost'), undefined);
-      t.false(restarted.isSound('lost'));
+      t.false(restarted.isValid('lost'));
       t.is(errors.length, 1);
       t.regex(errors[0] ?? '', /no signed tree head of this audit chain is left/);
       t.like(await verifyChain(stores, 'lost'), {
@@ -344,9 +344,9 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         firstBreak: { kind: 'heads-missing', sequence: 1 },
       });
 
-      t.is((await chainSigning({ ...options, anew: true }).signNew('lost'))?.size, 4);
+      t.is((await chainSigning({ ...options, fromBeginning: true }).signNew('lost'))?.size, 4);
       t.is((await restarted.signNew('lost'))?.size, 4);
-      t.true(restarted.isSound('lost'));
+      t.true(restarted.isValid('lost'));
       t.like(await verifyChain(stores, 'lost'), { records: 4, heads: 1, firstBreak: undefined });
     },
   );
@@ -473,8 +473,8 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
         { tenantId: 'erased', ...(subjectId && { subjectId }), actor: { type: 'system', id: '' }, requestId: 'r2' },
       );
     t.is(await erase('bob'), 2);
-    const kept = (await recordsOf('erased')).map(({ details }) => details !== null);
-    t.deepEqual(kept, [false, false, true, true, true]);
+    const hasDetails = (await recordsOf('erased')).map(({ details }) => details !== null);
+    t.deepEqual(hasDetails, [false, false, true, true, true]);
     t.like(await verifyChain(stores, 'erased'), { firstBreak: undefined, erasedDetails: 2, records: 5 });
     t.is(await erase(), 2);
     t.is(await erase(), 0);

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type BusContract, consume, keysOf, messageTo, pending, quiet, someGroup, someTopic } from './bus-harness.ts';
 
@@ -178,12 +178,12 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     await warmUp.promise;
     await eventually('the warm-up', () => consuming.texts.length === 1);
     // Where publishing took most of the wait, nothing is told, and two more are published.
-    for (let published = 3, tookMs = maxWaitMs; tookMs > maxWaitMs / 2; published += 2) {
+    for (let published = 3, durationMs = maxWaitMs; durationMs > maxWaitMs / 2; published += 2) {
       const begun = performance.now();
       await producer.publish([messageTo(topic, 'early')]);
       await quiet(100);
       await producer.publish([messageTo(topic, 'late')]);
-      tookMs = performance.now() - begun;
+      durationMs = performance.now() - begun;
       await eventually('both', () => consuming.texts.length === published);
     }
     await consuming.stop();

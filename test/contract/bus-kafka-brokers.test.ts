@@ -118,9 +118,9 @@ serial('topics have a copy on each of three brokers, and want two for a write, w
 class WatchedCluster extends Cluster {
   readonly fetchedFrom: number[] = [];
 
-  override directConnection(...asked: Parameters<Cluster['directConnection']>) {
-    this.fetchedFrom.push(asked[1]);
-    return super.directConnection(...asked);
+  override directConnection(...args: Parameters<Cluster['directConnection']>) {
+    this.fetchedFrom.push(args[1]);
+    return super.directConnection(...args);
   }
 }
 

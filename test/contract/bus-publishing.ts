@@ -2,7 +2,7 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
 import {
   type BusContract,
@@ -244,16 +244,16 @@ const retention = ({ name, make }: BusContract): void => {
       return (await earliest(bus, topic.name)) > 0;
     });
     let first = 0;
-    let kept: readonly BusRecord[] = [];
+    let storedRecords: readonly BusRecord[] = [];
     await eventually('what is kept is read while nothing goes', async () => {
       const [offsets] = await bus.offsets(topic.name);
       t.is(offsets?.end, 48);
       first = offsets?.earliest ?? 0;
-      kept = await readAll(bus, topic.name, 0, first, 48).catch(() => []);
-      return kept.length > 0;
+      storedRecords = await readAll(bus, topic.name, 0, first, 48).catch(() => []);
+      return storedRecords.length > 0;
     });
-    t.true(kept.length >= 12, `${kept.length} messages kept`);
-    t.is(kept[0]?.value[0], first + 1);
+    t.true(storedRecords.length >= 12, `${storedRecords.length} messages kept`);
+    t.is(storedRecords[0]?.value[0], first + 1);
     await t.throwsAsync(() => readAll(bus, topic.name, 0, 0, 48), { message: /\b0\b/ });
     const follower = bus.follower();
     await t.throwsAsync(follower.next(topic.name, 0, 0), { message: /\b0\b/ });

@@ -2,7 +2,7 @@
 import { partitionOf } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
 import {
   type BusContract,

@@ -2,10 +2,10 @@
 import { assignmentContract } from './bus-assignment.ts';
 import { consumingContract } from './bus-consuming.ts';
 import { followingContract } from './bus-following.ts';
+import { takeoverContract } from './bus-group-migration.ts';
 import type { BusContract } from './bus-harness.ts';
 import { publishingContract } from './bus-publishing.ts';
 import { redeliveryContract } from './bus-redelivery.ts';
-import { takeoverContract } from './bus-takeover.ts';
 
 /** Declares the tests of the contract for one adapter. */
 export const busContract = (contract: BusContract): void => {

@@ -8,7 +8,7 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { columnsContract } from './columns.ts';
 import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 import { landEmittedContract } from './land-emitted.ts';

@@ -13,7 +13,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -55,18 +55,18 @@ landEmittedContract({ name: 'ClickHouse', under: () => ({ columns }) });
 const balancer = async (
   t: ExecutionContext,
   passes: Promise<void> = Promise.resolve(),
-): Promise<{ url: string; turn(): void; cut(): void; made(): number; open(): number }> => {
+): Promise<{ url: string; breakConnections(): void; cut(): void; made(): number; open(): number }> => {
   const target = new URL(server);
   const open = new Set<Socket>();
   const broken = new Set<Socket>();
-  const kept = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   let made = 0;
   const refusal = 'Code: 999. DB::Exception: the balancer says so.\n';
   const proxy = createServer((socket) => {
     made++;
     open.add(socket);
     const upstream = connect(Number(target.port), target.hostname);
-    kept.add(upstream);
+    upstreams.add(upstream);
     upstream.on('error', () => undefined).on('close', () => socket.destroy());
     upstream.on('data', (part) => broken.has(socket) || socket.write(part));
     socket
@@ -85,17 +85,17 @@ const balancer = async (
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   t.teardown(() => {
-    for (const socket of [...open, ...kept]) socket.destroy();
+    for (const socket of [...open, ...upstreams]) socket.destroy();
     proxy.close();
   });
-  const turn = (): void => {
+  const breakConnections = (): void => {
     for (const socket of open) broken.add(socket);
   };
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${database}`,
-    turn,
+    breakConnections,
     cut: () => {
-      turn();
+      breakConnections();
       for (const socket of open) socket.destroy();
     },
     made: () => made,
@@ -104,13 +104,13 @@ const balancer = async (
 };
 
 test('ClickHouse: a connection that goes on answering 500 is left after a few refusals', async (t) => {
-  const { url, turn, made } = await balancer(t);
+  const { url, breakConnections, made } = await balancer(t);
   const own = await clickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
   // A few are made for the look for damaged parts beside the first.
   for (let count = 0; count < 10; count++) await own.check();
   t.true(made() < 5, 'a connection is kept while it is well');
-  turn();
+  breakConnections();
   // Without a pause, so that the connection is never idle.
   let refused = 0;
   while (

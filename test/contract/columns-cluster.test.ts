@@ -12,7 +12,7 @@ import { createTable } from '../../schemas/tables/table.ts';
 import { applyRetention, type RetentionPolicy } from '../../sinks/engine/retention.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { shardCount } from '../budget.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import type { Instance } from '../services/services.ts';
 import { unavailable } from '../services/services.ts';

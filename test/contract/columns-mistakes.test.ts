@@ -10,7 +10,7 @@ import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { clusterName, firstShards, startShards } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -74,7 +74,7 @@ if (reason === undefined) {
       await t.throwsAsync(alone.check(), part);
 
       const giveUp = (columns: Columns, cluster?: string) =>
-        forgetShard(columns, { cluster, shard: 2, tell: () => undefined });
+        forgetShard(columns, { cluster, shard: 2, report: () => undefined });
       await t.throwsAsync(giveUp(two, clusterName), { message: /^shard 2 is in the cluster: take it out/ });
       await giveUp(left, firstShards(1));
       for (const columns of [left, alone])
@@ -120,14 +120,14 @@ if (reason === undefined) {
       const tenant = tenantOf(1, 2);
       await land(two, tenant);
       const [first, second] = two.each();
-      const lacks = unavailableWith(/lacks a table or column .* run oiq migrate; oiq clickhouse shards says/);
+      const missingSchema = unavailableWith(/lacks a table or column .* run oiq migrate; oiq clickhouse shards says/);
       await first?.columns.execute('ALTER TABLE logs ADD COLUMN newer UInt8 DEFAULT 1');
       await two.tablesChanged();
-      await t.throwsAsync(two.query('SELECT sum(newer) AS n FROM logs'), lacks);
+      await t.throwsAsync(two.query('SELECT sum(newer) AS n FROM logs'), missingSchema);
       await second?.columns.execute('ALTER TABLE logs DROP COLUMN event_name');
       await second?.columns.execute('DROP TABLE spans SYNC');
-      await t.throwsAsync(two.query('SELECT count() AS n FROM spans'), lacks);
-      await t.throwsAsync(two.query('SELECT max(event_name) AS n FROM logs'), lacks);
+      await t.throwsAsync(two.query('SELECT count() AS n FROM spans'), missingSchema);
+      await t.throwsAsync(two.query('SELECT max(event_name) AS n FROM logs'), missingSchema);
       const { shards: reports } = await reportShards(two, clusterName);
       t.deepEqual(
         reports.map(({ problems }) => problems.map((problem) => problem.replace(/(?:, \w+)? and \d+ more/, ''))),

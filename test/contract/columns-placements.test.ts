@@ -11,7 +11,7 @@ import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { allTables } from '../../schemas/tables/index.ts';
-import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { backups, emptying, firstShards, startShards, tiered } from '../services/clickhouse-shards.ts';
 import { type Instance, unavailable } from '../services/services.ts';
@@ -24,13 +24,13 @@ let shards: readonly Instance[] = [];
 let columns: Columns;
 
 const urls = (database = 'oiq', count = 2): string[] => shards.slice(0, count).map(({ url }) => `${url}/${database}`);
-const ask = async (shard: number, sql: string): Promise<Response> => {
+const queryShard = async (shard: number, sql: string): Promise<Response> => {
   const response = await fetch(shards[shard]?.url ?? '', { method: 'POST', body: sql });
   if (!response.ok) throw new Error(await response.text());
   return response;
 };
 const native = async (select: string): Promise<Uint8Array> =>
-  new Uint8Array(await (await ask(0, `${select} FORMAT Native`)).arrayBuffer());
+  new Uint8Array(await (await queryShard(0, `${select} FORMAT Native`)).arrayBuffer());
 
 /** Lands 100 rows of tenants, as a sink does with what it knows. */
 const land = async (
@@ -46,12 +46,12 @@ const land = async (
 const countedEvents = (event: string): Promise<number[]> =>
   Promise.all(
     shards.map(async (_, shard) =>
-      Number(await (await ask(shard, `SELECT sum(value) FROM system.events WHERE event = '${event}'`)).text()),
+      Number(await (await queryShard(shard, `SELECT sum(value) FROM system.events WHERE event = '${event}'`)).text()),
     ),
   );
 
 /** Servers that work on what is asked, for other servers too; of `InitialQuery` those that OIQ asks itself. */
-const askedBy = async (question: () => Promise<unknown>, event = 'SelectQuery'): Promise<number[]> => {
+const shardsQueried = async (question: () => Promise<unknown>, event = 'SelectQuery'): Promise<number[]> => {
   const before = await countedEvents(event);
   await question();
   const after = await countedEvents(event);
@@ -85,11 +85,11 @@ if (reason === undefined) {
       const tenant = tenantOf(shard, 2);
       for (const table of ['logs', 'spans', 'samples', 'series']) await land(table, tenant);
       for (const [what, sql] of Object.entries(questions))
-        t.deepEqual(await askedBy(() => columns.of(tenant).query(sql)), [shard], what);
+        t.deepEqual(await shardsQueried(() => columns.of(tenant).query(sql)), [shard], what);
       t.is(await countOf({ columns, native }, 'logs', tenant), 100);
-      t.deepEqual(await askedBy(() => columns.of(tenant).landedUpTo('logs')), [shard]);
+      t.deepEqual(await shardsQueried(() => columns.of(tenant).landedUpTo('logs')), [shard]);
       const events = 'SELECT count() AS n FROM events WHERE tenant_id = {tenant:String}';
-      t.deepEqual(await askedBy(() => columns.of(tenant).query(events)), [0, 1], 'rows of a derived topic');
+      t.deepEqual(await shardsQueried(() => columns.of(tenant).query(events)), [0, 1], 'rows of a derived topic');
     }
   });
 
@@ -102,18 +102,22 @@ if (reason === undefined) {
     await land('spans', tenant);
     const counted = () => countOf({ columns: reader, native }, 'logs', tenant);
     t.is(await counted(), 100);
-    t.deepEqual(await askedBy(counted), [0]);
+    t.deepEqual(await shardsQueried(counted), [0]);
     await land('logs', tenant, { place: placeOfTenant(tenant) + 1 });
     t.is(await counted(), 200);
-    t.deepEqual(await askedBy(() => reader.of(tenant).query(questions['a trace by its id'])), [0], 'another table');
+    t.deepEqual(
+      await shardsQueried(() => reader.of(tenant).query(questions['a trace by its id'])),
+      [0],
+      'another table',
+    );
     const other = tenantOf(1, 2);
     await land('logs', other);
     const countedOfOther = () => countOf({ columns: reader, native }, 'logs', other);
-    t.deepEqual(await askedBy(countedOfOther), [1], 'another tenant');
+    t.deepEqual(await shardsQueried(countedOfOther), [1], 'another tenant');
     await land('logs', other, { place: placeOfTenant(other) + 1 });
     t.is(await countedOfOther(), 200);
-    t.deepEqual(await askedBy(countedOfOther), [0, 1]);
-    t.deepEqual(await askedBy(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
+    t.deepEqual(await shardsQueried(countedOfOther), [0, 1]);
+    t.deepEqual(await shardsQueried(countedOfOther, 'InitialQuery'), [1], 'its own server puts the answer together');
   });
 
   test.serial('small reads ask each server that may have rows for its own', async (t) => {
@@ -121,31 +125,32 @@ if (reason === undefined) {
     for (const table of ['logs', 'spans']) for (const place of [0, 1]) await land(table, tenant, { place });
     const tenantsColumns = columns.of(tenant);
     let rowsRead = 0;
-    const ask = (sql: string, reader = tenantsColumns) =>
+    const queryServers = (sql: string, reader = tenantsColumns) =>
       reader.query<{ n: string }>(sql, {}, { ofEachServer: true, onCost: (cost) => (rowsRead = cost.rowsRead) });
-    const counted = () => ask('SELECT sum(1 + 0 * length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
+    const counted = () =>
+      queryServers('SELECT sum(1 + 0 * length(body)) AS n FROM logs WHERE tenant_id = {tenant:String}');
     t.deepEqual(await counted(), [{ n: '100' }, { n: '100' }]);
     t.is(rowsRead, 200);
-    t.deepEqual(await askedBy(counted, 'InitialQuery'), [0, 1]);
+    t.deepEqual(await shardsQueried(counted, 'InitialQuery'), [0, 1]);
     const lookedUp = () =>
-      ask(
+      queryServers(
         'SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String} AND tenant_id IN (SELECT tenant_id FROM spans WHERE tenant_id = {tenant:String})',
       );
     t.deepEqual(await lookedUp(), [{ n: '200' }], 'what one has may be looked up by another');
-    t.deepEqual(await askedBy(lookedUp, 'InitialQuery'), [0]);
+    t.deepEqual(await shardsQueried(lookedUp, 'InitialQuery'), [0]);
     // The shard of a series is that of the message that brought it: no selector can tell which one.
     const ofSeries = () => tenantsColumns.query(questions['samples of one series']);
     for (const table of ['samples', 'series']) await land(table, tenant);
-    t.deepEqual(await askedBy(ofSeries), [0], 'logs and spans elsewhere do not matter to series');
+    t.deepEqual(await shardsQueried(ofSeries), [0], 'logs and spans elsewhere do not matter to series');
     for (const table of ['samples', 'series']) await land(table, tenant, { place: 1 });
-    t.deepEqual(await askedBy(ofSeries), [0, 1]);
-    t.deepEqual(await askedBy(ofSeries, 'InitialQuery'), [0]);
-    const ofTrace = () => ask(questions['a trace by its id']);
-    t.deepEqual(await askedBy(ofTrace, 'InitialQuery'), [0, 1]);
+    t.deepEqual(await shardsQueried(ofSeries), [0, 1]);
+    t.deepEqual(await shardsQueried(ofSeries, 'InitialQuery'), [0]);
+    const ofTrace = () => queryServers(questions['a trace by its id']);
+    t.deepEqual(await shardsQueried(ofTrace, 'InitialQuery'), [0, 1]);
     const unnamed = await clickhouseColumns({ urls: urls('oiq', 1), cluster: firstShards(2) });
     t.teardown(() => unnamed.close());
     const ofAll = 'SELECT count() AS n FROM spans WHERE tenant_id = {tenant:String}';
-    t.deepEqual(await ask(ofAll, unnamed.of(tenant)), [{ n: '200' }], 'one whose servers are not all named');
+    t.deepEqual(await queryServers(ofAll, unnamed.of(tenant)), [{ n: '200' }], 'one whose servers are not all named');
   });
 
   test.serial('rows that were there before the cluster are found, wherever they lie', async (t) => {
@@ -164,8 +169,8 @@ if (reason === undefined) {
     // One that still knows the single server.
     for (const tenant of [here, there]) await land('logs', tenant, { to: single });
     t.deepEqual([await counted(here), await counted(there)], [300, 300]);
-    t.deepEqual(await askedBy(() => counted(here)), [1]);
-    t.deepEqual(await askedBy(() => counted(there)), [0, 1]);
+    t.deepEqual(await shardsQueried(() => counted(here)), [1]);
+    t.deepEqual(await shardsQueried(() => counted(there)), [0, 1]);
   });
 
   test.serial('rows that are old move to the volume cold, and are read there', async (t) => {
@@ -219,14 +224,14 @@ if (reason === undefined) {
     for (const tenant of [moves, stays]) await land('logs', tenant, { to: three });
     const counted = (tenant: string, by: Columns) => countOf({ columns: by, native }, 'logs', tenant);
     t.deepEqual([await counted(moves, three), await counted(stays, three)], [200, 200]);
-    t.deepEqual(await askedBy(() => counted(stays, three)), [0], 'one that lies where it lay');
-    t.deepEqual(await askedBy(() => counted(moves, three)), [0, 1, 2]);
+    t.deepEqual(await shardsQueried(() => counted(stays, three)), [0], 'one that lies where it lay');
+    t.deepEqual(await shardsQueried(() => counted(moves, three)), [0, 1, 2]);
     const small = () =>
       three
         .of(moves)
         .query('SELECT count() AS n FROM logs WHERE tenant_id = {tenant:String}', {}, { ofEachServer: true });
     t.deepEqual(await small(), [{ n: '100' }, { n: '100' }]);
-    t.deepEqual(await askedBy(small), [1, 2], 'small reads: no server that has nothing of it');
+    t.deepEqual(await shardsQueried(small), [1, 2], 'small reads: no server that has nothing of it');
     const grown = await reportShards(three, firstShards(3));
     t.deepEqual(grown.problems, []);
     t.deepEqual(
@@ -236,7 +241,7 @@ if (reason === undefined) {
     const half = await reportShards(two, firstShards(3));
     t.regex(half.problems.join(), /of shard 3 .* names no server that answers/);
 
-    await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, tell() {} }), {
+    await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
       message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
     });
     const leaving = await opened(emptying, 3);
@@ -260,14 +265,14 @@ if (reason === undefined) {
       query: { value: leaving.query.bind(leaving) },
       execute: { value: leaving.execute.bind(leaving) },
     });
-    await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, tell() {} }), { message: 'struck' });
+    await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, report() {} }), { message: 'struck' });
     const lines: string[] = [];
-    await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, tell: (line) => lines.push(line) });
+    await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, report: (line) => lines.push(line) });
     t.true(lines.includes('logs: 500 rows before, 500 after'), lines.join('\n'));
     const again = await opened(firstShards(2), 2);
     for (const reader of [leaving, again])
       t.deepEqual([await counted(moves, reader), await counted(stays, reader)], [300, 200]);
-    t.is(Number(await (await ask(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
+    t.is(Number(await (await queryShard(2, `SELECT count() FROM ${database}.logs`)).text()), 0);
   });
 
   test.serial('what is replaced by key lies with what it replaces, however many shards were added since', async (t) => {
@@ -311,7 +316,8 @@ if (reason === undefined) {
       const both = tenantOf(0, 2);
       for (const tenant of [here, there]) await land('logs', tenant);
       for (const place of [0, 1]) await land('logs', both, { place });
-      const each = (sql: (shard: number) => string) => Promise.all([0, 1].map((shard) => ask(shard, sql(shard))));
+      const each = (sql: (shard: number) => string) =>
+        Promise.all([0, 1].map((shard) => queryShard(shard, sql(shard))));
       const place = (shard: number) => `Disk('${backups}', 'oiq-shard-${shard + 1}')`;
       await each((shard) => `BACKUP DATABASE oiq TO ${place(shard)}`);
       await land('logs', here);
@@ -322,8 +328,8 @@ if (reason === undefined) {
       await migrate(columns, silent);
       const counted = (tenant: string) => countOf({ columns, native }, 'logs', tenant);
       t.deepEqual(await Promise.all([here, there, both].map(counted)), [100, 100, 200]);
-      t.deepEqual(await askedBy(() => counted(here)), [0]);
-      t.deepEqual(await askedBy(() => counted(both)), [0, 1], 'it was told of both before the backup');
+      t.deepEqual(await shardsQueried(() => counted(here)), [0]);
+      t.deepEqual(await shardsQueried(() => counted(both)), [0, 1], 'it was told of both before the backup');
       await land('logs', there);
       t.is(await counted(there), 200);
     },
@@ -336,7 +342,7 @@ if (reason === undefined) {
       await land('logs', here);
       await land('logs', there, { token: there });
       for (const place of [0, 1]) await land('logs', both, { place });
-      columns.tellLanded('logs', new Map([[here, 1_000]]), placeOfTenant(here));
+      columns.recordWatermark('logs', new Map([[here, 1_000]]), placeOfTenant(here));
       await eventually('it is told', async () => (await columns.of(here).landedUpTo('logs')) !== undefined);
       await shards[1]?.kill();
       for (const tenant of [here, born]) await land('logs', tenant);

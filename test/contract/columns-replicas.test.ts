@@ -135,9 +135,9 @@ if (reason === undefined) {
         };
         const read = async (): Promise<void> => {
           while (!ends) {
-            const least = landed;
+            const minRows = landed;
             const rows = await countOf({ columns, native }, 'logs', tenant);
-            t.true(rows >= least && rows <= landed + 100, `${least} <= ${rows} <= ${landed} and a batch`);
+            t.true(rows >= minRows && rows <= landed + 100, `${minRows} <= ${rows} <= ${landed} and a batch`);
             await delay(20);
           }
         };

@@ -1,12 +1,12 @@
 /** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
 import { randomUUID } from 'node:crypto';
 import { attributeEquals, attributeText, bodyHasAllWords, traceIs } from '../../schemas/tables/search.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const rows = 20_000;
 /** Where these rows' granules begin differs, and one in a hundred seems to have what it has not: so several are looked for. */
-const wanted = [12345, 4711, 18000];
+const orders = [12345, 4711, 18000];
 const conditions: Readonly<Record<string, (order: number) => string>> = {
   body_words: (order) => bodyHasAllWords(`ORDER ${order}`),
   fresh_words: (order) => bodyHasAllWords(`ORDER ${order}`),
@@ -44,13 +44,13 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       return (await Promise.all(plans)).some((plan) => {
         const text = plan.map(({ explain }) => explain).join('\n');
         const [, used = ''] = text.split(`Name: ${index}\n`);
-        const [, kept, all] = /Granules: (\d+)\/(\d+)/.exec(used) ?? [];
-        return Number(kept) < Number(all);
+        const [, selectedGranules, all] = /Granules: (\d+)\/(\d+)/.exec(used) ?? [];
+        return Number(selectedGranules) < Number(all);
       });
     };
     const find = async (): Promise<void> => {
       narrowed.clear();
-      for (const order of wanted)
+      for (const order of orders)
         for (const [index, condition] of Object.entries(conditions)) {
           const from = `FROM logs WHERE tenant_id = {tenant:String} AND ${condition(order)}`;
           t.deepEqual(await columns.of(tenant).query(`SELECT body ${from}`), [{ body: `Order ${order}` }], index);

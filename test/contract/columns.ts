@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explained, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { eventually } from '../waiting.ts';
-import { columnsFences } from './columns-fences.ts';
 import {
   blockOf,
   type ColumnsContract,
@@ -17,6 +16,7 @@ import {
   tableNamed,
 } from './columns-harness.ts';
 import { columnsSearch } from './columns-search.ts';
+import { columnsTenantFilter } from './columns-tenant-filters.ts';
 
 /** Tables whose random rows may share a sorting key never do: each has a random 64-bit part or an id. */
 const digest = (columns: readonly string[], from: string): string =>
@@ -49,7 +49,7 @@ const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 export const columnsContract = (contract: ColumnsContract): void => {
   const { name, under } = contract;
-  columnsFences(contract);
+  columnsTenantFilter(contract);
   columnsSearch(contract);
 
   for (const table of tenantTables) {
@@ -70,26 +70,26 @@ export const columnsContract = (contract: ColumnsContract): void => {
   test(`${name}: up to when records have landed is what was told of a tenant and table, the newest of it`, async (t) => {
     const [tenant, other] = [someTenant(), someTenant()];
     const { columns } = under();
-    const toldOf = (tenantId: string, table: string) => columns.of(tenantId).landedUpTo(table);
-    t.is(await toldOf(tenant, 'logs'), undefined);
+    const watermarkOf = (tenantId: string, table: string) => columns.of(tenantId).landedUpTo(table);
+    t.is(await watermarkOf(tenant, 'logs'), undefined);
     const newestMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
-    columns.tellLanded(
+    columns.recordWatermark(
       'logs',
       new Map([
         [tenant, newestMs],
         [other, newestMs - 5_000],
       ]),
     );
-    columns.tellLanded('logs', new Map([[tenant, newestMs - 1]]));
-    columns.tellLanded('spans', new Map([[tenant, newestMs - 2]]));
-    await eventually('it is told', async () => (await toldOf(tenant, 'spans')) !== undefined);
-    await eventually('the other is told', async () => (await toldOf(other, 'logs')) !== undefined);
-    t.is(await toldOf(tenant, 'logs'), newestMs);
-    t.is(await toldOf(tenant, 'spans'), newestMs - 2);
-    t.is(await toldOf(tenant, 'samples'), undefined);
-    t.is(await toldOf(other, 'logs'), newestMs - 5_000);
-    columns.tellLanded('logs', new Map([[tenant, newestMs + 1]]));
-    await eventually('the newer time is told', async () => (await toldOf(tenant, 'logs')) === newestMs + 1);
+    columns.recordWatermark('logs', new Map([[tenant, newestMs - 1]]));
+    columns.recordWatermark('spans', new Map([[tenant, newestMs - 2]]));
+    await eventually('it is told', async () => (await watermarkOf(tenant, 'spans')) !== undefined);
+    await eventually('the other is told', async () => (await watermarkOf(other, 'logs')) !== undefined);
+    t.is(await watermarkOf(tenant, 'logs'), newestMs);
+    t.is(await watermarkOf(tenant, 'spans'), newestMs - 2);
+    t.is(await watermarkOf(tenant, 'samples'), undefined);
+    t.is(await watermarkOf(other, 'logs'), newestMs - 5_000);
+    columns.recordWatermark('logs', new Map([[tenant, newestMs + 1]]));
+    await eventually('the newer time is told', async () => (await watermarkOf(tenant, 'logs')) === newestMs + 1);
   });
 
   // Others of this file write as well, so it is alone.

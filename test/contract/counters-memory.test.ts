@@ -25,17 +25,17 @@ countersContract('memory', async () => {
 test.serial('memory: a million keys take bounded memory, and what is in use is kept while others pass', async (t) => {
   const counters = memoryCounters({ clock: fake().clock });
   const bucket = { rate: 0.001, burst: 3 };
-  await counters.take('in use', bucket, 3);
+  await counters.consume('in use', bucket, 3);
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   for (let n = 0; n < 1_000_000; n += 1) {
-    await counters.take(`key ${n}`, bucket, 1);
-    if (n % 50_000 === 0) t.is((await counters.take('in use', bucket, 1)).granted, 0);
+    await counters.consume(`key ${n}`, bucket, 1);
+    if (n % 50_000 === 0) t.is((await counters.consume('in use', bucket, 1)).granted, 0);
   }
   collectGarbage();
   const grown = (process.memoryUsage().heapUsed - before) / 1024 / 1024;
   t.true(grown < 40, `${grown} MB`);
-  t.is((await counters.take('in use', bucket, 1)).granted, 0);
+  t.is((await counters.consume('in use', bucket, 1)).granted, 0);
 });
 
 test('memory: cached values together take bounded memory', async (t) => {
@@ -50,7 +50,7 @@ test('memory: cached values together take bounded memory', async (t) => {
 test('memory: a clock that steps back gives nothing away', async (t) => {
   const { clock, pass } = fake();
   const counters = memoryCounters({ clock });
-  await counters.take('k', { rate: 1, burst: 5 }, 5);
+  await counters.consume('k', { rate: 1, burst: 5 }, 5);
   await pass(-60_000);
-  t.is((await counters.take('k', { rate: 1, burst: 5 }, 5)).granted, 0);
+  t.is((await counters.consume('k', { rate: 1, burst: 5 }, 5)).granted, 0);
 });

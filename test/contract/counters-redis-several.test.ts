@@ -45,9 +45,9 @@ const command = async (port: number, ...words: readonly (string | number)[]): Pr
   }
 };
 
-const open = (t: ExecutionContext, url: string, said: string[] = []): Counters => {
-  const say = (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`);
-  const counters = redisCounters({ url, prefix: 'test:', log: { info: say, warn: say, error: say } });
+const open = (t: ExecutionContext, url: string, logLines: string[] = []): Counters => {
+  const log = (fields: object, message: string) => void logLines.push(`${message} ${JSON.stringify(fields)}`);
+  const counters = redisCounters({ url, prefix: 'test:', log: { info: log, warn: log, error: log } });
   t.teardown(() => counters.close());
   return counters;
 };
@@ -56,13 +56,13 @@ const shared = (instances: readonly Counters[]): Promise<void> =>
   eventually('Redis answers', () => instances.every((each) => !each.degraded()));
 
 /** Several instances take 30 from a bucket of 10, and until none of them was alone meanwhile: they got 10 in all. */
-const takeTogether = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
+const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
   let granted = 0;
   await eventually('some are taken across instances', async () => {
     await shared(instances);
     const key = freshKey();
-    const taken = await Promise.all(Array.from({ length: 30 }, (_, n) => instances[n % 2]?.take(key, bucket, 1)));
-    granted = taken.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
+    const grants = await Promise.all(Array.from({ length: 30 }, (_, n) => instances[n % 2]?.consume(key, bucket, 1)));
+    granted = grants.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
     return instances.every((each) => !each.degraded());
   });
   t.is(granted, 10);
@@ -105,7 +105,7 @@ const startCluster = async (t: ExecutionContext) => {
 serial('cluster: instances share buckets on all servers, whichever they were told of', async (t) => {
   const { servers, url } = await startCluster(t);
   const [one, two] = [open(t, url), open(t, url.replace(/,.*/, ''))];
-  for (let round = 0; round < 20; round++) await takeTogether(t, [one, two]);
+  for (let round = 0; round < 20; round++) await takeAcrossInstances(t, [one, two]);
   const sizes = await Promise.all(servers.map(({ url: each }) => command(Number(new URL(each).port), 'DBSIZE')));
   t.true(
     sizes.every((size) => Number(size) > 0),
@@ -120,24 +120,24 @@ serial(
   'cluster: while one of its servers is gone it is told once, and counts are shared again when it is back',
   async (t) => {
     const { servers, url } = await startCluster(t);
-    const said: string[] = [];
-    const counters = open(t, url, said);
+    const logLines: string[] = [];
+    const counters = open(t, url, logLines);
     await shared([counters]);
     await servers[2]?.kill();
-    const take = () => Promise.all(Array.from({ length: 50 }, () => counters.take(freshKey(), bucket, 20)));
+    const takeMany = () => Promise.all(Array.from({ length: 50 }, () => counters.consume(freshKey(), bucket, 20)));
     await eventually('a call meets the dead one', async () => {
-      for (const { granted } of await take()) t.is(granted, 10);
+      for (const { granted } of await takeMany()) t.is(granted, 10);
       return counters.degraded();
     });
     // Other servers answer all the while: nothing says that Redis answers again before this one does.
-    const before = said.length;
+    const before = logLines.length;
     for (let round = 0; round < 20; round++) {
-      await take();
+      await takeMany();
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    t.deepEqual(said.slice(before), []);
+    t.deepEqual(logLines.slice(before), []);
     await servers[2]?.start();
-    await takeTogether(t, [counters, counters]);
+    await takeAcrossInstances(t, [counters, counters]);
   },
 );
 
@@ -165,22 +165,22 @@ serial(
     await knows(1);
     const url = `redis-sentinel://:${login}@127.0.0.1:${sentinel}/limits`;
     const instances = [open(t, url), open(t, url)];
-    await takeTogether(t, instances);
+    await takeAcrossInstances(t, instances);
     await first?.hang();
     // Each call is answered at once, here, until the other has taken its place.
-    t.is((await instances[0]?.take(freshKey(), bucket, 20))?.granted, 10);
+    t.is((await instances[0]?.consume(freshKey(), bucket, 20))?.granted, 10);
     await eventually('the other is asked', async () => {
-      await instances[0]?.take('moved', bucket, 1);
+      await instances[0]?.consume('moved', bucket, 1);
       return String(await command(replica, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
     });
-    await takeTogether(t, instances);
+    await takeAcrossInstances(t, instances);
     first?.resume();
     await eventually('the first follows', async () => String(await command(main, 'ROLE')).includes('connected'));
     await second?.kill();
     await eventually('the first is asked again', async () => {
-      await instances[0]?.take('moved', bucket, 1);
+      await instances[0]?.consume('moved', bucket, 1);
       return String(await command(main, 'ROLE')).startsWith('master') && instances.every((each) => !each.degraded());
     });
-    await takeTogether(t, instances);
+    await takeAcrossInstances(t, instances);
   },
 );

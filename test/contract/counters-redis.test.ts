@@ -36,11 +36,11 @@ function suites(): void {
   /** What instances that share everything hold to together. */
   const share = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
     const key = freshKey();
-    const taken = await Promise.all(
-      Array.from({ length: 90 }, (_, n) => instances[n % 3]?.take(key, { rate: 0.01, burst: 20 }, 1)),
+    const grants = await Promise.all(
+      Array.from({ length: 90 }, (_, n) => instances[n % 3]?.consume(key, { rate: 0.01, burst: 20 }, 1)),
     );
     t.is(
-      taken.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
+      grants.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
       20,
     );
     const spent = await Promise.all(
@@ -70,28 +70,30 @@ function suites(): void {
   });
 
   test('redis: where there is none, limits hold per instance from the first call', async (t) => {
-    const said: string[] = [];
+    const logLines: string[] = [];
     const levels: number[] = [];
     const log = {
       ...silent,
-      warn: (fields: object, message: string) => void said.push(`${message} ${JSON.stringify(fields)}`),
+      warn: (fields: object, message: string) => void logLines.push(`${message} ${JSON.stringify(fields)}`),
     };
     const metrics = { set: (_: unknown, value: number) => void levels.push(value) };
     const [port] = await freePorts(1);
     const counters = redisCounters({ url: `redis://127.0.0.1:${port}`, prefix, log, metrics });
     t.true(counters.degraded());
     t.deepEqual(levels, [1]);
-    await eventually('it is told', () => said.length > 0);
-    t.regex(said.join(), /^redis does not answer: limits count per instance .*ECONNREFUSED/);
-    const taken = await Promise.all(Array.from({ length: 50 }, () => counters.take('k', { rate: 0.01, burst: 10 }, 1)));
+    await eventually('it is told', () => logLines.length > 0);
+    t.regex(logLines.join(), /^redis does not answer: limits count per instance .*ECONNREFUSED/);
+    const grants = await Promise.all(
+      Array.from({ length: 50 }, () => counters.consume('k', { rate: 0.01, burst: 10 }, 1)),
+    );
     t.is(
-      taken.reduce((sum, { granted }) => sum + granted, 0),
+      grants.reduce((sum, { granted }) => sum + granted, 0),
       10,
     );
     t.is((await counters.spend('k', 3, 86_400_000, 5)).granted, 3);
     await counters.cache('k', 'v', 5000);
     t.is(await counters.cached('k'), 'v');
-    t.is(said.length, 1);
+    t.is(logLines.length, 1);
     await counters.close();
   });
 
@@ -99,11 +101,11 @@ function suites(): void {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-redis-'));
     const [port = 0] = await freePorts(1);
     const server = await startService('redis', { port, directory });
-    const said: string[] = [];
+    const logLines: string[] = [];
     const log = {
-      info: (_: unknown, message: string) => void said.push(message),
-      warn: (_: unknown, message: string) => void said.push(message),
-      error: (_: unknown, message: string) => void said.push(message),
+      info: (_: unknown, message: string) => void logLines.push(message),
+      warn: (_: unknown, message: string) => void logLines.push(message),
+      error: (_: unknown, message: string) => void logLines.push(message),
     };
     let level = Number.NaN;
     const metrics = {
@@ -123,32 +125,32 @@ function suites(): void {
         const bucket = { rate: 0.01, burst: 10 };
         await eventually('some are taken across instances', async () => {
           key = freshKey();
-          t.is((await counters.take(key, bucket, 4)).granted, 4);
+          t.is((await counters.consume(key, bucket, 4)).granted, 4);
           return !counters.degraded();
         });
         await off();
         // Calls that Redis may still be asked, in several turns of the loop.
-        const first = await Promise.all(Array.from({ length: 5 }, () => counters.take(key, bucket, 1)));
+        const first = await Promise.all(Array.from({ length: 5 }, () => counters.consume(key, bucket, 1)));
         t.true(counters.degraded());
         t.is(level, 1);
-        const taken = await Promise.all(Array.from({ length: 1000 }, () => counters.take(key, bucket, 1)));
+        const grants = await Promise.all(Array.from({ length: 1000 }, () => counters.consume(key, bucket, 1)));
         t.is(
-          [...first, ...taken].reduce((sum, { granted }) => sum + granted, 0),
+          [...first, ...grants].reduce((sum, { granted }) => sum + granted, 0),
           10,
         );
         await on();
         await eventually('counts are shared again', () => !counters.degraded());
         t.is(level, 0);
         const after = freshKey();
-        t.is((await counters.take(after, bucket, 20)).granted, 10);
+        t.is((await counters.consume(after, bucket, 20)).granted, 10);
       }
       // Each change is said once; a busy machine may make more of them.
-      t.true(said.length >= 5, said.join('; '));
+      t.true(logLines.length >= 5, logLines.join('; '));
       t.deepEqual(
-        said,
-        said.map((_, index) => said[index % 2]),
+        logLines,
+        logLines.map((_, index) => logLines[index % 2]),
       );
-      t.not(said[0], said[1]);
+      t.not(logLines[0], logLines[1]);
     } finally {
       await counters.close();
       await server.kill();

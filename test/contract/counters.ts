@@ -12,7 +12,7 @@ export interface CountersUnderTest {
 }
 
 /** A machine that holds up so many attempts one after the other is none that a test can do anything for. */
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 /** Runs a test of shared counters, and once more where they were not shared all the while: nothing is told then. */
 export const whileShared = async (
@@ -22,7 +22,7 @@ export const whileShared = async (
 ): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     const tried = await t.try(body);
-    if (tried.passed || attempt === mostAttempts || !wasAlone()) return tried.commit();
+    if (tried.passed || attempt === maxAttempts || !wasAlone()) return tried.commit();
     tried.discard();
   }
 };
@@ -56,8 +56,8 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
       const key = freshKey();
       const bucket = { rate: 2, burst: 10 };
       const began = performance.now();
-      t.deepEqual(await counters.take(key, bucket, 4), { granted: 4, retryAfterMs: 0 });
-      const rest = await counters.take(key, bucket, 100);
+      t.deepEqual(await counters.consume(key, bucket, 4), { granted: 4, retryAfterMs: 0 });
+      const rest = await counters.consume(key, bucket, 100);
       // A busy machine lets time pass between two calls, and the bucket fills meanwhile.
       const passed = ((performance.now() - began) * bucket.rate) / 1000;
       t.true(rest.granted >= 6 && rest.granted <= 6 + passed, `${rest.granted}`);
@@ -66,40 +66,40 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
         `${rest.retryAfterMs}`,
       );
       let granted = 4 + rest.granted;
-      let none = await counters.take(key, bucket, 1);
-      for (; none.granted > 0; none = await counters.take(key, bucket, 1)) {
+      let none = await counters.consume(key, bucket, 1);
+      for (; none.granted > 0; none = await counters.consume(key, bucket, 1)) {
         granted += none.granted;
-        const most = bucket.burst + ((performance.now() - began) * bucket.rate) / 1000;
-        t.true(granted <= most, `${granted}`);
+        const maxGranted = bucket.burst + ((performance.now() - began) * bucket.rate) / 1000;
+        t.true(granted <= maxGranted, `${granted}`);
       }
       const emptied = performance.now();
       await pass(none.retryAfterMs + 20);
-      t.is((await counters.take(key, bucket, 1)).granted, 1);
+      t.is((await counters.consume(key, bucket, 1)).granted, 1);
       await pass(1100);
-      const filled = await counters.take(key, bucket, 100);
+      const filled = await counters.consume(key, bucket, 100);
       const longer = Math.max(0, performance.now() - emptied - none.retryAfterMs - 20 - 1100);
-      const most = 4 + (longer * bucket.rate) / 1000;
-      t.true(filled.granted >= 2 && filled.granted <= most, `${filled.granted}`);
+      const maxGranted = 4 + (longer * bucket.rate) / 1000;
+      t.true(filled.granted >= 2 && filled.granted <= maxGranted, `${filled.granted}`);
     },
   );
 
   promises('what was not there at the time it is to be retried is there then', async (t, { counters, pass }) => {
     for (const rate of [0.9, 3, 7, 33.3]) {
       const key = freshKey();
-      const { granted, retryAfterMs } = await counters.take(key, { rate, burst: 3 }, 4);
+      const { granted, retryAfterMs } = await counters.consume(key, { rate, burst: 3 }, 4);
       t.is(granted, 3);
       await pass(retryAfterMs + 1);
-      t.true((await counters.take(key, { rate, burst: 3 }, 1)).granted === 1, `rate ${rate}`);
+      t.true((await counters.consume(key, { rate, burst: 3 }, 1)).granted === 1, `rate ${rate}`);
     }
   });
 
   promises('simultaneous takers get no more than the burst together', async (t, { counters }) => {
     const key = freshKey();
-    const taken = await Promise.all(
-      Array.from({ length: 200 }, () => counters.take(key, { rate: 0.01, burst: 50 }, 1)),
+    const grants = await Promise.all(
+      Array.from({ length: 200 }, () => counters.consume(key, { rate: 0.01, burst: 50 }, 1)),
     );
     t.is(
-      taken.reduce((sum, { granted }) => sum + granted, 0),
+      grants.reduce((sum, { granted }) => sum + granted, 0),
       50,
     );
   });
@@ -108,22 +108,22 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
     'a full bucket holds no more than its burst however long it waits, and a smaller burst holds at once',
     async (t, { counters, pass }) => {
       const key = freshKey();
-      await counters.take(key, { rate: 1000, burst: 5 }, 1);
+      await counters.consume(key, { rate: 1000, burst: 5 }, 1);
       await pass(200);
-      t.is((await counters.take(key, { rate: 1000, burst: 5 }, 100)).granted, 5);
+      t.is((await counters.consume(key, { rate: 1000, burst: 5 }, 100)).granted, 5);
       const shrunk = freshKey();
-      await counters.take(shrunk, { rate: 0.1, burst: 100 }, 1);
-      t.is((await counters.take(shrunk, { rate: 0.1, burst: 5 }, 100)).granted, 5);
+      await counters.consume(shrunk, { rate: 0.1, burst: 100 }, 1);
+      t.is((await counters.consume(shrunk, { rate: 0.1, burst: 5 }, 100)).granted, 5);
     },
   );
 
   promises('a bucket that never fills grants its burst once', async (t, { counters }) => {
     const key = freshKey();
-    t.is((await counters.take(key, { rate: 0, burst: 2 }, 5)).granted, 2);
-    const { granted, retryAfterMs } = await counters.take(key, { rate: 0, burst: 2 }, 1);
+    t.is((await counters.consume(key, { rate: 0, burst: 2 }, 5)).granted, 2);
+    const { granted, retryAfterMs } = await counters.consume(key, { rate: 0, burst: 2 }, 1);
     t.is(granted, 0);
     t.true(retryAfterMs > 0 && Number.isFinite(retryAfterMs));
-    t.deepEqual((await counters.take(freshKey(), { rate: 0, burst: 0 }, 1)).granted, 0);
+    t.deepEqual((await counters.consume(freshKey(), { rate: 0, burst: 0 }, 1)).granted, 0);
   });
 
   promises('a window grants up to its limit, whole or what fits, and begins anew', async (t, { counters, pass }) => {
@@ -168,7 +168,7 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
   promises('buckets, windows and cached values of the same key do not touch each other', async (t, { counters }) => {
     const key = freshKey();
     await counters.cache(key, 'text', 10_000);
-    t.is((await counters.take(key, { rate: 1, burst: 3 }, 3)).granted, 3);
+    t.is((await counters.consume(key, { rate: 1, burst: 3 }, 3)).granted, 3);
     t.is((await counters.spend(key, 5, 60_000, 5)).granted, 5);
     t.is(await counters.cached(key), 'text');
   });

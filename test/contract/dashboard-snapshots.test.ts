@@ -38,15 +38,15 @@ const contract = (store: string, open: () => Promise<Documents>): void => {
     const [one, other] = [documents.of(randomUUID()), documents.of(randomUUID())];
     const ports = { documents } as unknown as SchedulePorts;
     const run = { dueMs: Date.now(), mayWait: true, state: null, emit: {}, signal: AbortSignal.timeout(60_000), ports };
-    const things = [
+    const jobs = [
       [one, await add(one, { id: 'late', expiresAt: aSecondAgo })],
       [one, await add(one, { id: 'kept' })],
       [other, await add(other, { id: 'late' })],
     ] as const;
-    for (const [{ tenantId }, thing] of things) {
-      await snapshotExpiry.run(thing, { ...run, tenantId });
+    for (const [{ tenantId }, job] of jobs) {
+      await snapshotExpiry.run(job, { ...run, tenantId });
       // As after a crash in between.
-      await snapshotExpiry.run(thing, { ...run, tenantId });
+      await snapshotExpiry.run(job, { ...run, tenantId });
     }
     t.deepEqual(await left(one), [['kept'], ['kept']]);
     t.deepEqual(await left(other), [['late'], ['late']]);

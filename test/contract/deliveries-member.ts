@@ -41,7 +41,7 @@ const deliveries = await startDeliveries({
   box: makeSecretBox('k'.repeat(40)),
   producer: { publish: (messages) => struck(() => producer.publish(messages)) },
   outbound: { ...outbound, fetch: (url, request) => struck(() => outbound.fetch(url, request)) },
-  ...{ waitsMs: Array.from({ length: 40 }, () => 100), leaseMs: 3_000, lookMs: 50 },
+  ...{ waitsMs: Array.from({ length: 40 }, () => 100), leaseMs: 3_000, pollMs: 50 },
 });
 deliveries.done.catch((error: unknown) => {
   console.error(error);

@@ -19,7 +19,7 @@ import { startService, startServices, unavailable } from '../services/services.t
 import { eventually } from '../waiting.ts';
 import { documentsContract } from './documents.ts';
 
-interface Thing {
+interface TestDocument {
   readonly n: number;
 }
 
@@ -63,7 +63,7 @@ function suites(): void {
   documentsContract('mongodb', open);
 
   const opened = async (collection: string) => {
-    const definition = defineCollection<Thing>({ name: collection, unique: [['n']] });
+    const definition = defineCollection<TestDocument>({ name: collection, unique: [['n']] });
     const one = await open();
     await one.ensureCollections([definition]);
     return { definition, one, other: await open() };
@@ -71,7 +71,7 @@ function suites(): void {
 
   test.serial('mongodb: every change made by one instance reaches the followers of another', async (t) => {
     const { definition, one, other } = await opened('instances');
-    const changes: Change<Thing>[] = [];
+    const changes: Change<TestDocument>[] = [];
     await other.follow(definition, (change) => changes.push(change));
     for (let n = 0; n < 20; n += 1) {
       const { id } = await one.of('a').collection(definition).insert({ n });
@@ -83,16 +83,16 @@ function suites(): void {
 
   test.serial('mongodb: a feed is fresh under a steady stream of changes, which never leaves it idle', async (t) => {
     const { definition, one, other } = await opened('steady');
-    let told = 0;
+    let changeCount = 0;
     const feed = await other.follow(definition, () => {
-      told += 1;
+      changeCount += 1;
     });
-    const things = one.of('a').collection(definition);
+    const collection = one.of('a').collection(definition);
     const begun = performance.now();
     // A feed that only idleness refreshes would be as old as the stream of changes is long.
-    const isFresh = (): boolean => told > 20 && feed.staleMs() < (performance.now() - begun) / 2;
+    const isFresh = (): boolean => changeCount > 20 && feed.staleMs() < (performance.now() - begun) / 2;
     for (let n = 0; n < 5_000 && (n < 200 || !isFresh()); n += 1) {
-      await things.insert({ n });
+      await collection.insert({ n });
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     t.true(isFresh());
@@ -148,13 +148,13 @@ function suites(): void {
 
   test.serial('mongodb: what a hand other than ours updated is told as it is then', async (t) => {
     const { definition, one, other } = await opened('by-hand');
-    const changes: Change<Thing>[] = [];
+    const changes: Change<TestDocument>[] = [];
     await other.follow(definition, (change) => changes.push(change));
     await one.of('a').collection(definition).insert({ id: 'x', n: 1 });
     await raw((client) =>
       client
         .db(name)
-        .collection<{ fields: Thing; version: number }>('by-hand')
+        .collection<{ fields: TestDocument; version: number }>('by-hand')
         .updateOne({}, [{ $set: { 'fields.n': 2, version: 2 } }]),
     );
     await eventually('the change is told', () => changes.at(-1)?.document?.n === 2);
@@ -164,16 +164,16 @@ function suites(): void {
 
   test.serial('mongodb: a collection dropped under a follower is told as deletions', async (t) => {
     const { definition, one, other } = await opened('dropped');
-    const changes: Change<Thing>[] = [];
-    const things = one.of('a').collection(definition);
-    await things.insert({ id: 'x', n: 1 });
+    const changes: Change<TestDocument>[] = [];
+    const collection = one.of('a').collection(definition);
+    await collection.insert({ id: 'x', n: 1 });
     await other.follow(definition, (change) => changes.push(change));
     await raw((client) => client.db(name).dropCollection('dropped'));
     await eventually(
       'the deletion is told',
       () => changes.at(-1)?.id === 'x' && changes.at(-1)?.document === undefined,
     );
-    await things.insert({ id: 'y', n: 2 });
+    await collection.insert({ id: 'y', n: 2 });
     await eventually('the new document is told', () => changes.at(-1)?.id === 'y');
     t.is(changes.length, 3);
     await Promise.all([one.close(), other.close()]);
@@ -190,14 +190,14 @@ function suites(): void {
   };
 
   /** Writes until told to stop; answers with what was acknowledged, and with what may or may not be there. */
-  const writer = (things: Collection<Thing>) => {
+  const writer = (collection: Collection<TestDocument>) => {
     const acknowledged = new Set<string>();
     const unknown = new Set<string>();
     let writing = true;
     const done = (async () => {
       for (let n = 0; writing; n += 1) {
         const id = `w${n}`;
-        await things.insert({ id, n: 1000 + n }).then(
+        await collection.insert({ id, n: 1000 + n }).then(
           () => acknowledged.add(id),
           (error: unknown) => {
             if (!(error instanceof UnavailableError)) throw error;
@@ -243,14 +243,14 @@ function suites(): void {
     const documents = await mongoDocuments({ url: within(server.url) });
     const writing = await mongoDocuments({ url: within(server.url) });
     try {
-      const definition = defineCollection<Thing>({ name: 'outage' });
+      const definition = defineCollection<TestDocument>({ name: 'outage' });
       await documents.ensureCollections([definition]);
-      const things = documents.of('a').collection(definition);
-      await things.insert({ id: 'before', n: 0 });
-      const heard = new Map<string, number>();
+      const collection = documents.of('a').collection(definition);
+      await collection.insert({ id: 'before', n: 0 });
+      const versions = new Map<string, number>();
       const feed = await documents.follow(definition, ({ id, document }) => {
-        t.true((document?.version ?? 0) > (heard.get(id) ?? 0), `${id} is told in order`);
-        heard.set(id, document?.version ?? 0);
+        t.true((document?.version ?? 0) > (versions.get(id) ?? 0), `${id} is told in order`);
+        versions.set(id, document?.version ?? 0);
       });
       const { stop } = writer(writing.of('a').collection(definition));
       const outages = [
@@ -261,10 +261,10 @@ function suites(): void {
         await off();
         const at = performance.now();
         await Promise.all([
-          refusedAsUnavailable(() => things.find('before')),
-          refusedAsUnavailable(() => things.insert({ id: `lost${at}`, n: 1 })),
-          refusedAsUnavailable(() => things.update('before', { n: 2 })),
-          refusedAsUnavailable(() => things.list()),
+          refusedAsUnavailable(() => collection.find('before')),
+          refusedAsUnavailable(() => collection.insert({ id: `lost${at}`, n: 1 })),
+          refusedAsUnavailable(() => collection.update('before', { n: 2 })),
+          refusedAsUnavailable(() => collection.list()),
           refusedAsUnavailable(() => documents.check()),
           refusedAsUnavailable(() =>
             documents.transaction((transaction) => transaction.of('a').collection(definition).insert({ n: 5 })),
@@ -273,7 +273,7 @@ function suites(): void {
         ]);
         await on();
         await eventually('the feed is fresh again', () => feed.staleMs() < 1500);
-        await things.update('before', { n: 3 });
+        await collection.update('before', { n: 3 });
       }
       const { acknowledged, unknown } = await stop();
       t.true(acknowledged.size > 0);
@@ -286,9 +286,9 @@ function suites(): void {
           id,
         );
       await eventually('the follower has heard of all', () =>
-        [...present].every(([id, version]) => heard.get(id) === version),
+        [...present].every(([id, version]) => versions.get(id) === version),
       );
-      t.is(heard.size, present.size);
+      t.is(versions.size, present.size);
     } finally {
       await server.kill();
       await Promise.all([documents.close(), writing.close()]);

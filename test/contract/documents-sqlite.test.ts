@@ -12,7 +12,7 @@ test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
 documentsContract('sqlite', () => sqliteDocuments({ path: join(directory, 'contract.sqlite') }));
 
-const things = defineCollection<{ state: string; n: number }>({
+const itemsDefinition = defineCollection<{ state: string; n: number }>({
   name: 'things',
   indexes: [['state']],
   sorts: ['n', 'createdAt'],
@@ -21,41 +21,43 @@ const things = defineCollection<{ state: string; n: number }>({
 test('sqlite: what was acknowledged is there after reopening, under the declared indexes', async (t) => {
   const path = join(directory, 'reopened.sqlite');
   const first = await sqliteDocuments({ path });
-  await first.ensureCollections([things]);
-  const made = await first.of('a').collection(things).insert({ state: 'x', n: 1 });
+  await first.ensureCollections([itemsDefinition]);
+  const made = await first.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
   await first.close();
-  await t.throwsAsync(first.of('a').collection(things).find(made.id), { instanceOf: UnavailableError });
-  await t.throwsAsync(first.of('a').collection(things).insert({ state: 'x', n: 1 }), { instanceOf: UnavailableError });
+  await t.throwsAsync(first.of('a').collection(itemsDefinition).find(made.id), { instanceOf: UnavailableError });
+  await t.throwsAsync(first.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 }), {
+    instanceOf: UnavailableError,
+  });
   const second = await sqliteDocuments({ path });
-  t.deepEqual(await second.of('a').collection(things).find(made.id), made);
-  t.is(await second.of('a').collection(things).count({ state: 'x' }), 1);
-  await second.ensureCollections([things]);
-  t.is(await second.of('a').collection(things).count({ state: 'x' }), 1);
+  t.deepEqual(await second.of('a').collection(itemsDefinition).find(made.id), made);
+  t.is(await second.of('a').collection(itemsDefinition).count({ state: 'x' }), 1);
+  await second.ensureCollections([itemsDefinition]);
+  t.is(await second.of('a').collection(itemsDefinition).count({ state: 'x' }), 1);
   await second.close();
   t.is(statSync(path).mode & 0o077, 0);
 });
 
 test('sqlite: equality on an indexed field reads the matches, and a list in an indexed order its page', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'indexed.sqlite') });
-  await documents.ensureCollections([things]);
+  await documents.ensureCollections([itemsDefinition]);
   // In transactions small enough for a busy machine.
   for (let first = 0; first < 10_000; first += 1000)
     await documents.transaction(async (transaction) => {
-      const staged = transaction.of('a').collection(things);
+      const staged = transaction.of('a').collection(itemsDefinition);
       for (let n = first; n < first + 1000; n += 1) await staged.insert({ state: n === first ? 'rare' : 'common', n });
     });
-  const collection = documents.of('a').collection(things);
+  const collection = documents.of('a').collection(itemsDefinition);
   /** The least of some tries: what other tests do meanwhile is counted with it. */
   const cpuOf = async (find: () => Promise<number>): Promise<number> => {
     await find();
-    let least = Number.POSITIVE_INFINITY;
+    let minCpuMs = Number.POSITIVE_INFINITY;
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const before = process.cpuUsage();
       for (let n = 0; n < 5; n += 1) t.is(await find(), 10);
       const { user, system } = process.cpuUsage(before);
-      least = Math.min(least, user + system);
+      minCpuMs = Math.min(minCpuMs, user + system);
     }
-    return least;
+    return minCpuMs;
   };
   const indexed = await cpuOf(() => collection.count({ state: 'rare' }));
   const scanned = await cpuOf(() => collection.count({ state: { $not: { $ne: 'rare' } } }));
@@ -174,29 +176,29 @@ test('sqlite: what SQLite itself cannot read as JSON is listed in its place', as
 test('sqlite: a transaction whose work does not end gives up and lets others write', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'hung.sqlite') });
   const hung = documents.transaction(async (transaction) => {
-    await transaction.of('a').collection(things).insert({ state: 'x', n: 1 });
+    await transaction.of('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
     await new Promise(() => undefined);
   });
-  const waiting = documents.of('a').collection(things).insert({ id: 'after', state: 'x', n: 2 });
+  const waiting = documents.of('a').collection(itemsDefinition).insert({ id: 'after', state: 'x', n: 2 });
   await t.throwsAsync(hung, { instanceOf: UnavailableError });
   await waiting;
-  t.is(await documents.of('a').collection(things).count(), 1);
+  t.is(await documents.of('a').collection(itemsDefinition).count(), 1);
   await documents.close();
 });
 
 test('sqlite: transaction after transaction lets everything else run in between', async (t) => {
   const documents = await sqliteDocuments({ path: join(directory, 'turns.sqlite') });
-  let turns = 0;
+  let loopIterations = 0;
   const count = (): void => {
-    turns += 1;
+    loopIterations += 1;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
   for (let n = 0; n < 20; n += 1)
     await documents.transaction(async (transaction) => {
-      await transaction.of('a').collection(things).insert({ state: 'x', n });
+      await transaction.of('a').collection(itemsDefinition).insert({ state: 'x', n });
     });
   clearImmediate(next);
-  t.true(turns >= 19, `${turns} turns`);
+  t.true(loopIterations >= 19, `${loopIterations} turns`);
   await documents.close();
 });

@@ -16,7 +16,7 @@ import {
 } from '../../schemas/ports/documents.ts';
 import { eventually } from '../waiting.ts';
 
-interface Thing {
+interface TestDocument {
   readonly name?: string;
   readonly state?: string | null;
   readonly rank?: unknown;
@@ -26,7 +26,7 @@ interface Thing {
 }
 
 let collections = 0;
-const freshCollection = <Fields extends object = Thing>(
+const freshCollection = <Fields extends object = TestDocument>(
   rest: Omit<CollectionDefinition<Fields>, 'name'> = {},
 ): CollectionDefinition<Fields> => {
   collections += 1;
@@ -94,7 +94,7 @@ const awkward: readonly (readonly [what: string, fields: Record<string, unknown>
   ['a long text', { text: 'x'.repeat(1_000_000) }],
 ];
 
-const samples: readonly (Thing & { readonly id: string })[] = [
+const samples: readonly (TestDocument & { readonly id: string })[] = [
   { id: 'a', name: 'Anna', state: 'open', rank: 1, tags: ['x', 'y'], owner: { id: 'u1' } },
   { id: 'b', name: 'anna', state: 'open', rank: 2, tags: [], owner: { id: 'u2', mail: 'b@x' } },
   { id: 'c', name: 'Bert', state: 'closed', rank: 10, tags: ['y'], members: [{ id: 'u1', role: 'admin' }] },
@@ -149,7 +149,7 @@ const choices: readonly Readonly<Record<string, ValueCount['value']>>[] = [
 ];
 
 /** In an order of its own, as equals come in any. */
-const told = (counts: readonly ValueCount[]): readonly string[] =>
+const formatCounts = (counts: readonly ValueCount[]): readonly string[] =>
   counts.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).sort();
 
 const filters: readonly (readonly [filter: Filter, ids: string])[] = [
@@ -214,11 +214,11 @@ const titleOf = (filter: Filter): string =>
   JSON.stringify(filter, (_, value) => (value instanceof RegExp ? String(value) : value));
 
 /** All ids of a list, page by page. */
-const idsOfPages = async (things: Collection<Thing>, options: FindOptions): Promise<string[]> => {
+const idsOfPages = async (collection: Collection<TestDocument>, options: FindOptions): Promise<string[]> => {
   const ids: string[] = [];
   let after: string | undefined;
   do {
-    const { items, nextCursor } = await things.list({ ...options, after });
+    const { items, nextCursor } = await collection.list({ ...options, after });
     ids.push(...items.map(({ id }) => id));
     after = nextCursor ?? undefined;
   } while (after !== undefined && ids.length < 1000);
@@ -234,7 +234,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   test.after.always(() => documents?.close());
   const a = `a-${process.pid}`;
   const b = `b-${process.pid}`;
-  const kept = <Fields extends object>(definition: CollectionDefinition<Fields>, tenant = a) =>
+  const collectionOf = <Fields extends object>(definition: CollectionDefinition<Fields>, tenant = a) =>
     documents.of(tenant).collection(definition);
   const conflict =
     (kind: string, ...fields: string[]) =>
@@ -242,79 +242,79 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       error instanceof ConflictError && error.kind === kind && error.fields.join() === fields.join();
 
   test.serial(`${name}: a document is inserted, found, replaced, updated and deleted, with its version`, async (t) => {
-    const things = kept(freshCollection());
-    const made = await things.insert({ name: 'one', state: 'open' });
+    const collection = collectionOf(freshCollection());
+    const made = await collection.insert({ name: 'one', state: 'open' });
     t.is(made.version, 1);
     t.is(made.createdAt, made.updatedAt);
     t.regex(made.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    t.deepEqual(await things.find(made.id), made);
-    const replaced = await things.replace(made.id, { rank: 3 });
+    t.deepEqual(await collection.find(made.id), made);
+    const replaced = await collection.replace(made.id, { rank: 3 });
     t.deepEqual(
       { ...replaced, updatedAt: '' },
       { id: made.id, version: 2, createdAt: made.createdAt, updatedAt: '', rank: 3 },
     );
-    t.deepEqual(await things.find(made.id), replaced);
-    const updated = await things.update(made.id, { name: 'two', rank: undefined }, 2);
+    t.deepEqual(await collection.find(made.id), replaced);
+    const updated = await collection.update(made.id, { name: 'two', rank: undefined }, 2);
     t.deepEqual(
       { ...updated, updatedAt: '' },
       { id: made.id, version: 3, createdAt: made.createdAt, updatedAt: '', name: 'two' },
     );
-    t.deepEqual(await things.find(made.id), updated);
-    t.true(await things.delete(made.id, 3));
-    t.is(await things.find(made.id), undefined);
-    t.false(await things.delete(made.id));
+    t.deepEqual(await collection.find(made.id), updated);
+    t.true(await collection.delete(made.id, 3));
+    t.is(await collection.find(made.id), undefined);
+    t.false(await collection.delete(made.id));
   });
 
   test.serial(
     `${name}: a write for another version, or for no document, is a conflict and changes nothing`,
     async (t) => {
-      const things = kept(freshCollection());
-      const made = await things.insert({ name: 'one' });
+      const collection = collectionOf(freshCollection());
+      const made = await collection.insert({ name: 'one' });
       for (const write of [
-        () => things.replace(made.id, { name: 'x' }, 2),
-        () => things.update(made.id, { name: 'x' }, 7),
-        () => things.delete(made.id, 2),
-        () => things.replace('none', { name: 'x' }),
-        () => things.update('none', { name: 'x' }, 1),
-        () => things.delete('none', 1),
+        () => collection.replace(made.id, { name: 'x' }, 2),
+        () => collection.update(made.id, { name: 'x' }, 7),
+        () => collection.delete(made.id, 2),
+        () => collection.replace('none', { name: 'x' }),
+        () => collection.update('none', { name: 'x' }, 1),
+        () => collection.delete('none', 1),
       ])
         t.true(conflict('version')(await t.throwsAsync(write)));
-      t.deepEqual((await things.list()).items, [made]);
+      t.deepEqual((await collection.list()).items, [made]);
     },
   );
 
   test.serial(
     `${name}: of simultaneous writes for one version one wins; without a version all are applied`,
     async (t) => {
-      const things = kept(freshCollection<Record<string, number>>());
-      const { id } = await things.insert({});
+      const collection = collectionOf(freshCollection<Record<string, number>>());
+      const { id } = await collection.insert({});
       const versioned = await Promise.allSettled(
-        Array.from({ length: 8 }, (_, n) => things.update(id, { [`v${n}`]: n }, 1)),
+        Array.from({ length: 8 }, (_, n) => collection.update(id, { [`v${n}`]: n }, 1)),
       );
       t.is(versioned.filter(({ status }) => status === 'fulfilled').length, 1);
-      await Promise.all(Array.from({ length: 8 }, (_, n) => things.update(id, { [`n${n}`]: n })));
-      const found = await things.find(id);
+      await Promise.all(Array.from({ length: 8 }, (_, n) => collection.update(id, { [`n${n}`]: n })));
+      const found = await collection.find(id);
       t.is(found?.version, 10);
       for (let n = 0; n < 8; n += 1) t.is(found?.[`n${n}`], n);
     },
   );
 
   test.serial(`${name}: an id is unique within its tenant, and any text up to 512 characters`, async (t) => {
-    const things = kept(freshCollection());
+    const collection = collectionOf(freshCollection());
     for (const id of ['x', 'a.b/$c é\u{1F600}', '__proto__', '0', 'y'.repeat(512)]) {
-      await things.insert({ id, name: id });
-      t.is((await things.find(id))?.name, id);
-      t.true(conflict('duplicate', 'id')(await t.throwsAsync(things.insert({ id, name: 'again' }))));
-      t.is((await things.find(id))?.name, id);
+      await collection.insert({ id, name: id });
+      t.is((await collection.find(id))?.name, id);
+      t.true(conflict('duplicate', 'id')(await t.throwsAsync(collection.insert({ id, name: 'again' }))));
+      t.is((await collection.find(id))?.name, id);
     }
     for (const id of ['', 'y'.repeat(513), 'nul\0', '\ud800'])
-      await t.throwsAsync(things.insert({ id }), { instanceOf: PermanentError });
+      await t.throwsAsync(collection.insert({ id }), { instanceOf: PermanentError });
   });
 
   for (const [what, fields, expected = fields] of awkward)
     test.serial(`${name}: ${what} is read back as it was stored`, async (t) => {
-      const things = kept(freshCollection<Record<string, unknown>>());
-      const made = await things.insert({ ...fields });
+      const collection = collectionOf(freshCollection<Record<string, unknown>>());
+      const made = await collection.insert({ ...fields });
       const strip = (document: object | undefined): unknown =>
         Object.fromEntries(
           Object.entries(document ?? {}).filter(([key]) => !['id', 'version', 'createdAt', 'updatedAt'].includes(key)),
@@ -324,22 +324,22 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         t.is(JSON.stringify(strip(document)), JSON.stringify(expected));
       };
       same(made);
-      same(await things.find(made.id));
-      same((await things.list()).items[0]);
-      same(await things.replace(made.id, { ...fields }, 1));
-      same(await things.find(made.id));
-      same(await things.update(made.id, { ...fields }, 2));
-      same(await things.find(made.id));
-      t.true(await things.delete(made.id, 3));
+      same(await collection.find(made.id));
+      same((await collection.list()).items[0]);
+      same(await collection.replace(made.id, { ...fields }, 1));
+      same(await collection.find(made.id));
+      same(await collection.update(made.id, { ...fields }, 2));
+      same(await collection.find(made.id));
+      t.true(await collection.delete(made.id, 3));
     });
 
   test.serial(`${name}: what is no document is refused`, async (t) => {
-    const things = kept(freshCollection<object>());
+    const collection = collectionOf(freshCollection<object>());
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     for (const fields of [cyclic, { n: 1n }, [1], { text: 'x'.repeat(4_200_000) }])
-      await t.throwsAsync(things.insert(fields), { instanceOf: PermanentError });
-    t.is(await things.count(), 0);
+      await t.throwsAsync(collection.insert(fields), { instanceOf: PermanentError });
+    t.is(await collection.count(), 0);
   });
 
   test.serial(`${name}: filters select the same documents, with and without an index`, async (t) => {
@@ -348,20 +348,20 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     };
     for (const definition of [freshCollection(), freshCollection(indexed)]) {
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      for (const sample of samples) await things.insert(sample);
-      await kept(definition, b).insert({ ...samples[0] });
+      const collection = collectionOf(definition);
+      for (const sample of samples) await collection.insert(sample);
+      await collectionOf(definition, b).insert({ ...samples[0] });
       for (const [filter, ids] of filters) {
-        const { items } = await things.list({ filter });
+        const { items } = await collection.list({ filter });
         t.is(items.map(({ id }) => id).join(''), ids, titleOf(filter));
-        t.is(await things.count(filter), ids.length, titleOf(filter));
+        t.is(await collection.count(filter), ids.length, titleOf(filter));
         const fields = ['name', 'state', 'rank', 'tags', 'owner'];
-        const counts = await things.counts(fields, { filter });
-        t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
+        const counts = await collection.counts(fields, { filter });
+        t.deepEqual(counts.map(formatCounts), countedAlone(items, fields).map(formatCounts), titleOf(filter));
         for (const chosen of choices) {
-          const beside = await things.counts(fields, { filter, chosen });
-          const wanted = chosenAlone(items, fields, chosen).map(told);
-          t.deepEqual(beside.map(told), wanted, `${titleOf(filter)} with ${JSON.stringify(chosen)}`);
+          const facetCounts = await collection.counts(fields, { filter, chosen });
+          const expected = chosenAlone(items, fields, chosen).map(formatCounts);
+          t.deepEqual(facetCounts.map(formatCounts), expected, `${titleOf(filter)} with ${JSON.stringify(chosen)}`);
         }
       }
     }
@@ -371,19 +371,19 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     const indexed = { indexes: [['state'], ['tags'], ['owner.id'], ['rank']] };
     for (const definition of [freshCollection(), freshCollection(indexed)]) {
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      for (const sample of samples) await things.insert(sample);
-      await things.insert({ id: 'g', tags: ['y', 'y'], state: 'closed' });
-      await things.insert({ id: 'gone', tags: ['y'], state: 'gone' });
-      await things.delete('gone');
-      await kept(definition, b).insert({ ...samples[0] });
+      const collection = collectionOf(definition);
+      for (const sample of samples) await collection.insert(sample);
+      await collection.insert({ id: 'g', tags: ['y', 'y'], state: 'closed' });
+      await collection.insert({ id: 'gone', tags: ['y'], state: 'gone' });
+      await collection.delete('gone');
+      await collectionOf(definition, b).insert({ ...samples[0] });
       const counted = async (field: string, filter?: Filter): Promise<string> => {
-        const [counts = []] = await things.counts([field], { ...(filter && { filter }) });
+        const [counts = []] = await collection.counts([field], { ...(filter && { filter }) });
         t.deepEqual(
           counts.map(({ count }) => count),
           counts.map(({ count }) => count).toSorted((one, other) => other - one),
         );
-        return told(counts).join(', ');
+        return formatCounts(counts).join(', ');
       };
       t.is(await counted('tags'), '"x" 1, "y" 3, 1 1, true 1');
       t.is(await counted('state'), '"closed" 2, "open" 3');
@@ -396,26 +396,26 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is(await counted('tags', { state: { $in: ['open', 'closed'], $ne: 'open' } }), '"y" 2');
       t.is(await counted('tags', { name: { $regex: 'ANN', $options: 'i' } }), '"x" 1, "y" 1');
       t.is(await counted('tags', { state: null }), '1 1, true 1');
-      const [ofTags] = await things.counts(['tags'], { limit: 1 });
+      const [ofTags] = await collection.counts(['tags'], { limit: 1 });
       t.deepEqual(ofTags, [{ value: 'y', count: 3 }]);
-      const together = await things.counts(['tags', 'owner', 'state'], {
+      const facetCounts = await collection.counts(['tags', 'owner', 'state'], {
         filter: { name: { $regex: 'ANN', $options: 'i' } },
       });
       t.deepEqual(
-        together.map((counts) => counts.length),
+        facetCounts.map((counts) => counts.length),
         [2, 0, 1],
       );
       for (const field of ['id', 'owner.id'])
-        await t.throwsAsync(things.counts([field]), { instanceOf: TypeError }, field);
-      await t.throwsAsync(things.counts(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
-      await t.throwsAsync(things.counts(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
+        await t.throwsAsync(collection.counts([field]), { instanceOf: TypeError }, field);
+      await t.throwsAsync(collection.counts(['tags'], { filter: { $where: 'true' } }), { instanceOf: TypeError });
+      await t.throwsAsync(collection.counts(['tags'], { chosen: { state: 'open' } }), { instanceOf: TypeError });
     }
   });
 
   test.serial(
     `${name}: a filter that is undefined somewhere, or uses what the stores do not share, is refused`,
     async (t) => {
-      const things = kept(freshCollection());
+      const collection = collectionOf(freshCollection());
       for (const filter of [
         { name: undefined },
         { name: { $in: ['x', undefined] } },
@@ -424,23 +424,23 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         { $expr: { $eq: [1, 1] } },
         { name: { $type: 'string' } },
       ]) {
-        await t.throwsAsync(things.list({ filter }), { instanceOf: TypeError }, titleOf(filter));
-        await t.throwsAsync(things.count(filter), { instanceOf: TypeError }, titleOf(filter));
+        await t.throwsAsync(collection.list({ filter }), { instanceOf: TypeError }, titleOf(filter));
+        await t.throwsAsync(collection.count(filter), { instanceOf: TypeError }, titleOf(filter));
       }
     },
   );
 
   /** All ids page by page, while others come and go between the pages. */
-  const pagedIds = async (things: Collection<Thing>, sort: FindOptions['sort']): Promise<string[]> => {
+  const pagedIds = async (collection: Collection<TestDocument>, sort: FindOptions['sort']): Promise<string[]> => {
     const ids: string[] = [];
     let after: string | undefined;
     for (let page = 0; page < 40; page += 1) {
-      const { items, nextCursor } = await things.list({ ...(sort && { sort }), limit: 3, after });
+      const { items, nextCursor } = await collection.list({ ...(sort && { sort }), limit: 3, after });
       ids.push(...items.map(({ id }) => id));
       if (nextCursor === null) return ids;
       after = nextCursor;
-      await things.insert({ id: `passing-${page}`, state: 'z', rank: 2 });
-      await things.delete(`passing-${page}`);
+      await collection.insert({ id: `passing-${page}`, state: 'z', rank: 2 });
+      await collection.delete(`passing-${page}`);
     }
     return ids;
   };
@@ -450,11 +450,12 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     async (t) => {
       const definition = freshCollection({ indexes: [['state', 'rank']], sorts: ['rank', 'version'] });
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
+      const collection = collectionOf(definition);
       const ranks = [3, 1, 2, 2, null, undefined, 'b', 'a', '\u{1F600}', '\uFFFD', true, false, -1, 0.5];
-      const wanted = new Set<string>();
+      const expectedIds = new Set<string>();
       for (const [n, rank] of ranks.entries())
-        for (const state of ['x', 'y']) wanted.add((await things.insert({ id: `${state}${n}`, state, rank })).id);
+        for (const state of ['x', 'y'])
+          expectedIds.add((await collection.insert({ id: `${state}${n}`, state, rank })).id);
       const orders: readonly FindOptions['sort'][] = [
         undefined,
         { id: -1 },
@@ -466,9 +467,9 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       ];
       const lists: string[][] = [];
       for (const sort of orders) {
-        const all = (await things.list({ ...(sort && { sort }) })).items.map(({ id }) => id);
-        t.deepEqual([...all].sort(), [...wanted].sort());
-        t.deepEqual(await pagedIds(things, sort), all, JSON.stringify(sort));
+        const all = (await collection.list({ ...(sort && { sort }) })).items.map(({ id }) => id);
+        t.deepEqual([...all].sort(), [...expectedIds].sort());
+        t.deepEqual(await pagedIds(collection, sort), all, JSON.stringify(sort));
         lists.push(all);
       }
       t.is(lists[2]?.filter((id) => id.startsWith('x')).join(), 'x4,x5,x12,x13,x1,x2,x3,x0,x7,x6,x9,x8,x11,x10');
@@ -481,12 +482,13 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     async (t) => {
       const definition = freshCollection({ indexes: [['state']] });
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
+      const collection = collectionOf(definition);
       const ids = ['a', 'b', 'c', 'd', 'e', '\u{1F600}', '\uFFFD', '\u{10FFFF}'.repeat(3)];
-      for (const [n, id] of ids.entries()) await things.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
+      for (const [n, id] of ids.entries())
+        await collection.insert({ id, rank: n, state: n % 2 === 0 ? 'even' : 'odd' });
       const found = async (filter: Filter, direction: 1 | -1): Promise<string> => {
-        const all = await idsOfPages(things, { filter, sort: { id: direction }, limit: 2 });
-        t.is(await things.count(filter), all.length);
+        const all = await idsOfPages(collection, { filter, sort: { id: direction }, limit: 2 });
+        t.is(await collection.count(filter), all.length);
         return all.map((id) => ids.indexOf(id)).join('');
       };
       t.is(await found({}, 1), '01234657');
@@ -509,20 +511,20 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       async (t) => {
         const definition = freshCollection(rest);
         await documents.ensureCollections([definition]);
-        const things = kept(definition);
-        for (const sample of [...samplesOfTexts, ...samples]) await things.insert(sample);
+        const collection = collectionOf(definition);
+        for (const sample of [...samplesOfTexts, ...samples]) await collection.insert(sample);
         for (const filter of [...filters.map(([filter]) => filter), ...filtersOfTexts]) {
-          const { items } = await things.list({ filter });
-          const wanted = items.map(({ id }) => id).sort();
+          const { items } = await collection.list({ filter });
+          const expectedIds = items.map(({ id }) => id).sort();
           const fields = ['name', 'state', 'rank', 'tags'];
-          const counts = await things.counts(fields, { filter });
-          t.deepEqual(counts.map(told), countedAlone(items, fields).map(told), titleOf(filter));
+          const counts = await collection.counts(fields, { filter });
+          t.deepEqual(counts.map(formatCounts), countedAlone(items, fields).map(formatCounts), titleOf(filter));
           for (const sort of orders) {
-            const whole = (await things.list({ sort })).items.map(({ id }) => id);
-            const ids = await idsOfPages(things, { filter, sort, limit: 7 });
+            const whole = (await collection.list({ sort })).items.map(({ id }) => id);
+            const ids = await idsOfPages(collection, { filter, sort, limit: 7 });
             t.deepEqual(
               ids,
-              whole.filter((id) => wanted.includes(id)),
+              whole.filter((id) => expectedIds.includes(id)),
               `${titleOf(filter)} by ${JSON.stringify(sort)}`,
             );
           }
@@ -539,29 +541,29 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     ] as const) {
       const definition = freshCollection(rest);
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      await things.insert({ rank: 1 });
-      await things.insert({ rank });
+      const collection = collectionOf(definition);
+      await collection.insert({ rank: 1 });
+      await collection.insert({ rank });
       for (const direction of [1, -1] as const)
-        await t.throwsAsync(things.list({ sort: { rank: direction } }), { instanceOf: TypeError });
+        await t.throwsAsync(collection.list({ sort: { rank: direction } }), { instanceOf: TypeError });
     }
   });
 
   test.serial(`${name}: documents inserted between pages shift nothing`, async (t) => {
-    const things = kept(freshCollection());
-    for (let n = 10; n < 20; n += 1) await things.insert({ id: `m${n}`, rank: n });
-    const first = await things.list({ sort: { rank: 1 }, limit: 4 });
-    for (let n = 0; n < 10; n += 1) await things.insert({ id: `early${n}`, rank: n });
-    await things.insert({ id: 'late', rank: 99 });
-    const second = await things.list({ sort: { rank: 1 }, after: first.nextCursor ?? '' });
+    const collection = collectionOf(freshCollection());
+    for (let n = 10; n < 20; n += 1) await collection.insert({ id: `m${n}`, rank: n });
+    const first = await collection.list({ sort: { rank: 1 }, limit: 4 });
+    for (let n = 0; n < 10; n += 1) await collection.insert({ id: `early${n}`, rank: n });
+    await collection.insert({ id: 'late', rank: 99 });
+    const second = await collection.list({ sort: { rank: 1 }, after: first.nextCursor ?? '' });
     t.is([...first.items, ...second.items].map(({ id }) => id).join(), 'm10,m11,m12,m13,m14,m15,m16,m17,m18,m19,late');
     t.is(second.nextCursor, null);
   });
 
   test.serial(`${name}: a cursor that was tampered with, or of another order, is refused`, async (t) => {
-    const things = kept(freshCollection());
-    for (let n = 0; n < 3; n += 1) await things.insert({ rank: n });
-    const { nextCursor } = await things.list({ sort: { rank: 1 }, limit: 1 });
+    const collection = collectionOf(freshCollection());
+    for (let n = 0; n < 3; n += 1) await collection.insert({ rank: n });
+    const { nextCursor } = await collection.list({ sort: { rank: 1 }, limit: 1 });
     const forged = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     for (const after of [
       '',
@@ -571,10 +573,10 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       forged({ sort: '1rank,1id', place: [{ $gt: '' }, 'x'] }),
       forged({ sort: '1rank,1id', place: [1] }),
     ])
-      await t.throwsAsync(things.list({ sort: { rank: 1 }, after }), { instanceOf: PermanentError });
-    await t.throwsAsync(things.list({ after: nextCursor ?? '' }), { instanceOf: PermanentError });
-    await things.insert({ rank: [1] });
-    await t.throwsAsync(things.list({ sort: { rank: 1 } }), { instanceOf: TypeError });
+      await t.throwsAsync(collection.list({ sort: { rank: 1 }, after }), { instanceOf: PermanentError });
+    await t.throwsAsync(collection.list({ after: nextCursor ?? '' }), { instanceOf: PermanentError });
+    await collection.insert({ rank: [1] });
+    await t.throwsAsync(collection.list({ sort: { rank: 1 } }), { instanceOf: TypeError });
   });
 
   test.serial(`${name}: a unique set binds one tenant, a set unique everywhere all of them`, async (t) => {
@@ -583,8 +585,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       uniqueEverywhere: [['owner.mail']],
     });
     await documents.ensureCollections([definition]);
-    const mine = kept(definition);
-    const theirs = kept(definition, b);
+    const mine = collectionOf(definition);
+    const theirs = collectionOf(definition, b);
     const one = await mine.insert({ name: 'n', state: 's', owner: { id: '1', mail: 'm' } });
     t.true(conflict('duplicate', 'name')(await t.throwsAsync(mine.insert({ name: 'n' }))));
     t.true(
@@ -611,33 +613,33 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     async (t) => {
       const definition = freshCollection({ unique: [['name'], ['state', 'rank']], uniqueEverywhere: [['owner.mail']] });
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      for (let n = 0; n < 3; n += 1) await things.insert({ state: 's' });
-      for (let n = 0; n < 3; n += 1) await things.insert({ state: null, rank: 1, owner: {} });
-      t.is(await things.count(), 6);
+      const collection = collectionOf(definition);
+      for (let n = 0; n < 3; n += 1) await collection.insert({ state: 's' });
+      for (let n = 0; n < 3; n += 1) await collection.insert({ state: null, rank: 1, owner: {} });
+      t.is(await collection.count(), 6);
     },
   );
 
   test.serial(`${name}: an index or unique set declared later holds for the documents that are there`, async (t) => {
     const before = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([before]);
-    for (let n = 0; n < 3; n += 1) await kept(before).insert({ name: `n${n}`, state: 's' });
+    for (let n = 0; n < 3; n += 1) await collectionOf(before).insert({ name: `n${n}`, state: 's' });
     const after = { ...before, unique: [], uniqueEverywhere: [['name']], indexes: [['state']] };
     await documents.ensureCollections([after]);
     await documents.ensureCollections([after]);
-    t.is(await kept(after).count({ state: 's' }), 3);
-    t.true(conflict('duplicate', 'name')(await t.throwsAsync(kept(after, b).insert({ name: 'n1' }))));
+    t.is(await collectionOf(after).count({ state: 's' }), 3);
+    t.true(conflict('duplicate', 'name')(await t.throwsAsync(collectionOf(after, b).insert({ name: 'n1' }))));
     const loose = { name: before.name };
     await documents.ensureCollections([loose]);
-    await kept<Thing>(loose).insert({ name: 'n1', state: 's' });
-    t.is(await kept<Thing>(loose).count({ state: 's' }), 4);
+    await collectionOf<TestDocument>(loose).insert({ name: 'n1', state: 's' });
+    t.is(await collectionOf<TestDocument>(loose).count({ state: 's' }), 4);
   });
 
   test.serial(`${name}: a tenant sees nothing of another's document, by any method`, async (t) => {
     const definition = freshCollection({ indexes: [['name']], unique: [['name']] });
     await documents.ensureCollections([definition]);
-    const mine = kept(definition);
-    const theirs = kept(definition, b);
+    const mine = collectionOf(definition);
+    const theirs = collectionOf(definition, b);
     const secret = await mine.insert({ name: 'secret', tags: ['x'] });
     const missing = conflict('version');
     t.is(await theirs.find(secret.id), undefined);
@@ -680,7 +682,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     const definition = freshCollection({ indexes: [['state']] });
     await documents.ensureCollections([definition]);
     for (const tenant of [a, b])
-      for (let n = 0; n < 7; n += 1) await kept(definition, tenant).insert({ id: `${n}`, state: n < 3 ? 'x' : 'y' });
+      for (let n = 0; n < 7; n += 1)
+        await collectionOf(definition, tenant).insert({ id: `${n}`, state: n < 3 ? 'x' : 'y' });
     const read = async (filter?: Filter): Promise<string[]> => {
       const found: string[] = [];
       for await (const { tenantId, id } of documents.everywhere(definition, filter)) found.push(`${tenantId}/${id}`);
@@ -698,8 +701,8 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     const definition = freshCollection({ unique: [['name']] });
     const audit = freshCollection<{ n: number }>();
     await documents.ensureCollections([definition, audit]);
-    const things = kept(definition);
-    await things.insert({ id: 'old', name: 'old' });
+    const collection = collectionOf(definition);
+    await collection.insert({ id: 'old', name: 'old' });
     const result = await documents.transaction(async (transaction) => {
       const staged = transaction.of(a).collection(definition);
       await staged.insert({ id: 'new', name: 'new' });
@@ -708,23 +711,23 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.is((await staged.find('old'))?.name, 'older');
       t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
       t.is((await staged.list()).items.length, 2);
-      t.is(await things.count(), 1);
-      t.is((await things.find('old'))?.name, 'old');
+      t.is(await collection.count(), 1);
+      t.is((await collection.find('old'))?.name, 'old');
       await new Promise((resolve) => setTimeout(resolve, 20));
-      t.is(await kept(audit, b).find('1'), undefined);
+      t.is(await collectionOf(audit, b).find('1'), undefined);
       return 'done';
     });
     t.is(result, 'done');
-    t.is((await things.find('old'))?.version, 2);
-    t.is(await things.count(), 2);
-    t.is((await kept(audit, b).find('1'))?.n, 1);
+    t.is((await collection.find('old'))?.version, 2);
+    t.is(await collection.count(), 2);
+    t.is((await collectionOf(audit, b).find('1'))?.n, 1);
   });
 
   test.serial(`${name}: nothing of a transaction remains when its work rejects, or a write in it did`, async (t) => {
     const definition = freshCollection({ unique: [['name']] });
     await documents.ensureCollections([definition]);
-    const things = kept(definition);
-    await things.insert({ id: 'old', name: 'old' });
+    const collection = collectionOf(definition);
+    await collection.insert({ id: 'old', name: 'old' });
     await t.throwsAsync(
       documents.transaction(async (transaction) => {
         await transaction.of(a).collection(definition).insert({ name: 'lost' });
@@ -733,7 +736,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       }),
       { message: 'changed my mind' },
     );
-    const swallowed: readonly ((staged: ReturnType<typeof kept<Thing>>) => Promise<unknown>)[] = [
+    const swallowed: readonly ((staged: ReturnType<typeof collectionOf<TestDocument>>) => Promise<unknown>)[] = [
       (staged) => staged.insert({ name: 'old' }),
       (staged) => staged.insert({ id: 'old' }),
       (staged) => staged.update('old', { name: 'x' }, 9),
@@ -749,7 +752,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       t.true(error instanceof ConflictError);
     }
     t.deepEqual(
-      (await things.list()).items.map(({ id, name: kept }) => [id, kept]),
+      (await collection.list()).items.map(({ id, name }) => [id, name]),
       [['old', 'old']],
     );
   });
@@ -757,7 +760,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   test.serial(`${name}: simultaneous transactions over the same documents are as one after the other`, async (t) => {
     const definition = freshCollection<{ n: number }>();
     await documents.ensureCollections([definition]);
-    const counters = kept(definition);
+    const counters = collectionOf(definition);
     await counters.insert({ id: 'x', n: 0 });
     await counters.insert({ id: 'y', n: 100 });
     const move = () =>
@@ -786,26 +789,26 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         void Promise.all([staged.insert({ id: '1' }), staged.insert({ id: '2' })]);
         late = () => staged.insert({ id: '3' });
       });
-      t.is(await kept(definition).count(), 2);
+      t.is(await collectionOf(definition).count(), 2);
       await t.throwsAsync(late, { message: /transaction is over/ });
-      t.is(await kept(definition).count(), 2);
+      t.is(await collectionOf(definition).count(), 2);
     },
   );
 
   test.serial(`${name}: a write past the transaction that it is in is refused rather than waited for`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
-    const things = kept(definition);
+    const collection = collectionOf(definition);
     await documents.transaction(async (transaction) => {
-      await t.throwsAsync(things.insert({ id: 'past' }), { message: /must go through the transaction/ });
+      await t.throwsAsync(collection.insert({ id: 'past' }), { message: /must go through the transaction/ });
       await t.throwsAsync(
         documents.transaction(async () => undefined),
         { message: /must go through the transaction/ },
       );
       await transaction.of(a).collection(definition).insert({ id: 'through' });
     });
-    t.is(await things.find('past'), undefined);
-    t.truthy(await things.find('through'));
+    t.is(await collection.find('past'), undefined);
+    t.truthy(await collection.find('through'));
   });
 
   const following = async <Fields extends object>(
@@ -821,40 +824,40 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   test.serial(`${name}: a follower hears of everything there is, then of each change in order`, async (t) => {
     const definition = freshCollection();
     await documents.ensureCollections([definition]);
-    await kept(definition).insert({ id: '1', name: 'one' });
-    await kept(definition).update('1', { name: 'uno' });
-    await kept(definition, b).insert({ id: '1' });
+    await collectionOf(definition).insert({ id: '1', name: 'one' });
+    await collectionOf(definition).update('1', { name: 'uno' });
+    await collectionOf(definition, b).insert({ id: '1' });
     const { feed, changes } = await following(definition);
     t.deepEqual(changes.map(brief).sort(), ['a/1/2', 'b/1/1']);
     changes.length = 0;
-    const things = kept(definition);
-    const made = await things.insert({ id: '2', name: 'x', rank: { $deep: { 'a.b': 1 } } });
-    await things.update('2', { state: 'open' });
-    await things.update('1', { name: 'again' });
-    await things.delete('2');
-    await things.insert({ id: '2' });
+    const collection = collectionOf(definition);
+    const made = await collection.insert({ id: '2', name: 'x', rank: { $deep: { 'a.b': 1 } } });
+    await collection.update('2', { state: 'open' });
+    await collection.update('1', { name: 'again' });
+    await collection.delete('2');
+    await collection.insert({ id: '2' });
     await documents.transaction(async (transaction) => {
       await transaction.of(a).collection(definition).update('2', { rank: 1 });
       await transaction.of(b).collection(definition).delete('1');
     });
-    await t.throwsAsync(things.update('2', { rank: 2 }, 9));
+    await t.throwsAsync(collection.update('2', { rank: 2 }, 9));
     await eventually('changes told', () => changes.length >= 7);
     t.deepEqual(changes.map(brief), ['a/2/1', 'a/2/2', 'a/1/3', 'a/2/gone', 'a/2/1', 'a/2/2', 'b/1/gone']);
     t.deepEqual(changes[0]?.document, made);
     t.is(changes[1]?.document?.state, 'open');
     await feed.close();
-    await things.insert({ id: '3' });
+    await collection.insert({ id: '3' });
     await new Promise((resolve) => setTimeout(resolve, 300));
     t.is(changes.length, 7);
   });
 
   test.serial(`${name}: a collection that is not there yet can be followed, read and counted`, async (t) => {
     const definition = freshCollection();
-    t.is(await kept(definition).find('x'), undefined);
-    t.is(await kept(definition).count(), 0);
+    t.is(await collectionOf(definition).find('x'), undefined);
+    t.is(await collectionOf(definition).count(), 0);
     const { feed, changes } = await following(definition);
     t.deepEqual(changes, []);
-    await kept(definition).insert({ id: '1' });
+    await collectionOf(definition).insert({ id: '1' });
     await eventually('the change is told', () => changes.length > 0);
     t.deepEqual(changes.map(brief), ['a/1/1']);
     await feed.close();
@@ -865,11 +868,11 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     async (t) => {
       const definition = freshCollection<{ n: number }>();
       await documents.ensureCollections([definition]);
-      const things = kept(definition);
-      for (let n = 0; n < 5; n += 1) await things.insert({ id: `${n}`, n: 0 });
+      const collection = collectionOf(definition);
+      for (let n = 0; n < 5; n += 1) await collection.insert({ id: `${n}`, n: 0 });
       let writing = true;
       const write = async (id: string): Promise<void> => {
-        for (let n = 1; writing; n += 1) await things.update(id, { n });
+        for (let n = 1; writing; n += 1) await collection.update(id, { n });
       };
       const writers = ['0', '1', '2', '3', '4'].map(write);
       const followers: { feed: Feed; changes: Change<{ n: number }>[] }[] = [];
@@ -879,16 +882,16 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       }
       writing = false;
       await Promise.all(writers);
-      const last = new Map((await things.list()).items.map(({ id, version }) => [id, version]));
+      const last = new Map((await collection.list()).items.map(({ id, version }) => [id, version]));
       for (const { feed, changes } of followers) {
-        const heard = new Map<string, number>();
+        const versions = new Map<string, number>();
         const settled = (): boolean => {
           for (const { id, document } of changes.splice(0)) {
-            const before = heard.get(id);
+            const before = versions.get(id);
             if (before !== undefined) t.is(document?.version, before + 1);
-            heard.set(id, document?.version ?? 0);
+            versions.set(id, document?.version ?? 0);
           }
-          return [...last].every(([id, version]) => heard.get(id) === version);
+          return [...last].every(([id, version]) => versions.get(id) === version);
         };
         await eventually('last versions told', settled);
         await feed.close();
@@ -929,7 +932,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     });
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await eventually('an idle feed is fresh', () => feed.staleMs() < 1000);
-    await kept(definition).insert({ id: '1' });
+    await collectionOf(definition).insert({ id: '1' });
     await eventually('the failed follower is stale', () => failing.staleMs() === Number.POSITIVE_INFINITY);
     await eventually('the feed beside it is fresh', () => feed.staleMs() < 1000);
     t.is(failing.staleMs(), Number.POSITIVE_INFINITY);

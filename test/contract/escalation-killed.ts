@@ -6,7 +6,7 @@ import test from 'ava';
 import { openedMail } from '../../api/mail/queue.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { escalationDeeds, escalations } from '../../schemas/resources/escalation.ts';
+import { escalationActions, escalations } from '../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';
 import { incidents } from '../../schemas/resources/incident.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
@@ -21,7 +21,7 @@ const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
 const secret = 'k'.repeat(40);
 
 /** Others need no index here. */
-const used = [incidents, escalations, escalationDeeds, pendingDeliveries, outgoingMails, memberships, users];
+const used = [incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users];
 
 /** An organization with a policy of two steps, of which the second opens something at a service. */
 const prepare = async (documents: Documents, tenantId: string): Promise<void> => {
@@ -52,24 +52,24 @@ const prepare = async (documents: Documents, tenantId: string): Promise<void> =>
 const writtenFor = async (documents: Documents, tenantId: string) => {
   const own = documents.of(tenantId);
   const all = { limit: 1000, sort: { id: 1 } } as const;
-  const [opened, deeds, pages, states, mails] = await Promise.all([
+  const [opened, actions, pages, states, mails] = await Promise.all([
     own.collection(incidents).list(all),
-    own.collection(escalationDeeds).list(all),
+    own.collection(escalationActions).list(all),
     own.collection(pendingDeliveries).list(all),
     own.collection(escalations).list(all),
     documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 }),
   ]);
   const box = makeSecretBox(secret);
-  const letters = mails.items
+  const tenantMails = mails.items
     .map((entry) => openedMail(box, entry))
     .filter((mail) => mail?.to.startsWith(`${tenantId}@`));
   return {
     incidents: opened.items.map(({ id, status, title }) => `${id} ${status} ${title}`),
-    deeds: deeds.items.map(({ at, kind, round, step, to }) => `${at} ${kind} ${round} ${step} ${to?.kind}`).sort(),
+    actions: actions.items.map(({ at, kind, round, step, to }) => `${at} ${kind} ${round} ${step} ${to?.kind}`).sort(),
     // Not when: a run that goes on begins with the first clock again, and finds what the other left.
     pages: pages.items.map(({ notification }) => `${notification?.reason} ${notification?.channelId}`).sort(),
     states: states.items.map(({ id, state, openings }) => `${id} ${state.status} ${state.step} ${openings?.length}`),
-    mails: letters.map((mail) => mail?.subject).sort(),
+    mails: tenantMails.map((mail) => mail?.subject).sort(),
   };
 };
 
@@ -78,13 +78,13 @@ const run = async (options: Pick<EscalationMemberOptions, 'store' | 'tenantId' |
   const child = spawn(process.execPath, [script, JSON.stringify({ ...options, groups, openedMs, secret })], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let told = '';
+  let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
-    told += chunk.toString('utf8');
+    output += chunk.toString('utf8');
   });
   const [code, signal] = await once(child, 'close');
   if (code !== 0 && signal !== 'SIGKILL') throw new Error(`a member ended with ${code ?? signal}`);
-  return { isKilled: signal === 'SIGKILL', calls: Number(told) };
+  return { isKilled: signal === 'SIGKILL', calls: Number(output) };
 };
 
 export interface EscalationContract {
@@ -117,7 +117,7 @@ export const escalationContract = ({ name, store: storeOf, open, members, rounds
     const expected = await within((documents) => writtenFor(documents, 'whole'));
     t.is(expected.incidents.length, groups);
     // Two steps of two targets, but that the acknowledged one had its second step before; what was opened is acknowledged and closed.
-    t.is(expected.deeds.length, groups * 4);
+    t.is(expected.actions.length, groups * 4);
     t.is(expected.pages.length, groups * 4 + 2);
     t.is(expected.mails.length, groups + 1);
     const distance = Math.max(1, calls / rounds);

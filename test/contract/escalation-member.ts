@@ -6,7 +6,7 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/incidents/escalate.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
-import { takeAlerts } from '../../processors/incidents/take-alerts.ts';
+import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
 import type { Notification } from '../../schemas/notifications.ts';
@@ -117,8 +117,8 @@ const move = async (group: number, to: 'acknowledged' | 'resolved'): Promise<voi
   }
 };
 
-for (let group = 0; group < groups; group++) await takeAlerts(documents, notificationOf(group));
-await takeAlerts(documents, notificationOf(0));
+for (let group = 0; group < groups; group++) await applyAlerts(documents, notificationOf(group));
+await applyAlerts(documents, notificationOf(0));
 await escalate();
 clock.ms += 5 * 60_000;
 await escalate();

@@ -19,7 +19,7 @@ import { type Fixture, projectId, running, tenantId } from './receivers-fixture.
 
 /** An answer of whichever protocol. */
 interface Answered {
-  readonly taken: boolean;
+  readonly isAccepted: boolean;
   /** Status over HTTP, code over gRPC. */
   readonly code: number;
   /** What a refusal says to people. */
@@ -39,7 +39,7 @@ const overGrpc =
     const { error } = await call({ grpc, secret }, path, plain, { gzip: encoding === 'gzip' });
     const details = error?.metadata.get('grpc-status-details-bin')[0]?.toString() ?? '';
     return {
-      taken: error === undefined,
+      isAccepted: error === undefined,
       code: error?.code ?? 0,
       message: error?.details ?? '',
       retry: details.includes('google.rpc.RetryInfo'),
@@ -64,11 +64,11 @@ const overHttp =
       body: body as Uint8Array<ArrayBuffer>,
     });
     const answer = Buffer.from(await response.arrayBuffer());
-    const taken = response.status === success;
+    const isAccepted = response.status === success;
     return {
-      taken,
+      isAccepted,
       code: response.status,
-      message: taken ? '' : messageOf(response.headers.get('content-type'), answer),
+      message: isAccepted ? '' : messageOf(response.headers.get('content-type'), answer),
       retry: Number(response.headers.get('retry-after')) >= 1,
     };
   };
@@ -96,8 +96,8 @@ const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): num
 /** Dead letters as they are listed. */
 const rowsOf = (messages: readonly Message[]): number => {
   const scanner = deadLetterScanner();
-  const letters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
-  for (const [offset, { headers = {}, value }] of letters.entries())
+  const deadLetters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
+  for (const [offset, { headers = {}, value }] of deadLetters.entries())
     scanner.scan({ headers, value, offset, timestampMs: 0 }, 0);
   const [rows] = scanner.tables;
   return rows === undefined ? 0 : rowCount(rows);
@@ -139,8 +139,8 @@ for (const receiver of receivers) {
     for (const [setting, sendThere] of sends) {
       test(`${title}: a good body is on the bus when the answer is there (${setting})`, async (t) => {
         await using fixture = await running();
-        const { taken, message } = await sendThere(fixture, good);
-        t.true(taken, message);
+        const { isAccepted, message } = await sendThere(fixture, good);
+        t.true(isAccepted, message);
         t.is(recordsIn(published(fixture)), records);
         for (const { headers } of published(fixture))
           t.like(decodeHeaders(headers), { tenantId, projectId, keyId: fixture.keyId, signal });
@@ -150,7 +150,7 @@ for (const receiver of receivers) {
 
     test(`${title}: a body without records is taken, and nothing of it is stored`, async (t) => {
       await using fixture = await running();
-      t.true((await send(fixture, packed(bodies.nothing, encoding))).taken);
+      t.true((await send(fixture, packed(bodies.nothing, encoding))).isAccepted);
       t.is(recordsIn(published(fixture)), 0);
     });
 
@@ -160,18 +160,18 @@ for (const receiver of receivers) {
       const { code, message } = await send(fixture, body);
       t.is(code, codeOf('malformed'));
       t.deepEqual(published(fixture), []);
-      const [letter, ...others] = fixture.bus.deadLetters();
+      const [deadLetter, ...others] = fixture.bus.deadLetters();
       t.is(others.length, 0);
-      t.deepEqual(decompress(encoding, letter?.body ?? Buffer.alloc(0), 1e6), bodies.malformed);
-      t.like(letter?.headers, {
+      t.deepEqual(decompress(encoding, deadLetter?.body ?? Buffer.alloc(0), 1e6), bodies.malformed);
+      t.like(deadLetter?.headers, {
         ...{ tenantId, projectId, keyId: fixture.keyId, signal, origin: name, kind: 'refused', format, cut: false },
         contentEncoding: encoding,
       });
-      t.is(typeof letter?.headers.position, 'number');
-      t.true(message.includes(letter?.headers.message ?? 'no message'), message);
+      t.is(typeof deadLetter?.headers.position, 'number');
+      t.true(message.includes(deadLetter?.headers.message ?? 'no message'), message);
       t.is(rowsOf(fixture.bus.messages), 1);
-      const again = t.throws(() => letter && republishRefused(letter.headers, letter.body));
-      t.is(again?.message ?? '', letter?.headers.message ?? 'none');
+      const again = t.throws(() => deadLetter && republishRefused(deadLetter.headers, deadLetter.body));
+      t.is(again?.message ?? '', deadLetter?.headers.message ?? 'none');
     });
 
     test(`${title}: the dead letter of a body that is good now is replayed to exactly its records`, async (t) => {
@@ -209,10 +209,10 @@ for (const receiver of receivers) {
       await using fixture = await running();
       fixture.bus.broken = 'everything';
       for (const body of [good, packed(bodies.malformed, encoding)])
-        t.like(await send(fixture, body), { taken: false, code: codeOf('unavailable'), retry: true });
+        t.like(await send(fixture, body), { isAccepted: false, code: codeOf('unavailable'), retry: true });
       t.deepEqual(fixture.bus.messages, []);
       fixture.bus.broken = undefined;
-      t.true((await send(fixture, good)).taken);
+      t.true((await send(fixture, good)).isAccepted);
       t.is(recordsIn(published(fixture)), records);
     });
 
@@ -220,12 +220,12 @@ for (const receiver of receivers) {
       await using fixture = await running();
       await send(fixture, good);
       fixture.bus.refuses = published(fixture)[0]?.topic;
-      t.like(await send(fixture, good), { taken: false, code: codeOf('unavailable'), retry: true });
+      t.like(await send(fixture, good), { isAccepted: false, code: codeOf('unavailable'), retry: true });
       t.is(recordsIn(published(fixture)), records);
       t.deepEqual(fixture.bus.deadLetters(), []);
       fixture.bus.refuses = topics.deadLetter.name;
       const malformed = packed(bodies.malformed, encoding);
-      t.like(await send(fixture, malformed), { taken: false, code: codeOf('unavailable'), retry: true });
+      t.like(await send(fixture, malformed), { isAccepted: false, code: codeOf('unavailable'), retry: true });
     });
 
     test(`${title}: of requests whose publishes fail now and then, those acknowledged are on the bus, once each`, async (t) => {
@@ -233,11 +233,11 @@ for (const receiver of receivers) {
       fixture.bus.failsEvery = 3;
       const answers: Answered[] = [];
       for (let index = 0; index < 9; index++) answers.push(await send(fixture, good));
-      const acknowledged = answers.filter(({ taken }) => taken).length;
+      const acknowledged = answers.filter(({ isAccepted }) => isAccepted).length;
       t.true(acknowledged > 0 && acknowledged < 9, `${acknowledged}`);
       t.is(recordsIn(published(fixture)), acknowledged * records);
-      for (const { taken, code, retry } of answers)
-        t.true(taken || (retry && code === codeOf('unavailable')), `${code}`);
+      for (const { isAccepted, code, retry } of answers)
+        t.true(isAccepted || (retry && code === codeOf('unavailable')), `${code}`);
     });
   }
 }

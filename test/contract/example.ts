@@ -4,7 +4,7 @@ import type { Role } from '../../schemas/resources/user.ts';
 import type { Answer, Harness } from '../end-to-end/api-harness.ts';
 
 /** A request to an operation. */
-export interface Asked {
+export interface OperationRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -31,10 +31,10 @@ export interface World {
   /** Somebody new in the organization, signed in. */
   person(role: Role): Promise<Person>;
   /** A request that the operation answers; made anew each time. */
-  example(operation: Operation): Promise<Asked>;
-  ask(operation: Operation, asked: Asked): Promise<Answer>;
+  example(operation: Operation): Promise<OperationRequest>;
+  call(operation: Operation, request: OperationRequest): Promise<Answer>;
   /** Asks an operation by its id, with its example where nothing is given; throws unless it answers 200. */
-  make(operationId: string, asked?: Asked): Promise<Answer['body']>;
+  make(operationId: string, request?: OperationRequest): Promise<Answer['body']>;
 }
 
-export type Example = Asked | ((world: World) => Asked | Promise<Asked>);
+export type Example = OperationRequest | ((world: World) => OperationRequest | Promise<OperationRequest>);

@@ -5,15 +5,15 @@
  */
 import { noQuota } from '../../schemas/resources/quota.ts';
 import { auditExamples } from './audit-examples.ts';
-import type { Asked, Example } from './example.ts';
+import type { Example, OperationRequest } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import {
   anomalyIdOf,
   canaryOf,
   deadLetterIdOf,
+  deadLetterToDiscardOf,
   errorIdOf,
-  letterToDiscardOf,
   otherErrorIdOf,
   patternIdOf,
   signalIdOf,
@@ -27,14 +27,17 @@ const ofDashboard = (
   { id, version }: { readonly id: string; readonly version: number },
   params: Readonly<Record<string, string>>,
   body?: unknown,
-): Asked => ({
+): OperationRequest => ({
   params: { id, ...params },
   ...(body === undefined ? {} : { body }),
   headers: { 'if-match': `"${version}"` },
 });
 
 /** A request about a template that comes with the platform. */
-const ofTemplate = (body?: object): Asked => ({ params: { id: 'hosts' }, ...(body === undefined ? {} : { body }) });
+const ofTemplate = (body?: object): OperationRequest => ({
+  params: { id: 'hosts' },
+  ...(body === undefined ? {} : { body }),
+});
 
 export const examples: Readonly<Record<string, Example>> = {
   ...identityExamples,
@@ -119,7 +122,7 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   reopenIncident: async ({ make }) => ({ params: { id: (await make('resolveIncident')).id } }),
   setAlertRouting: async ({ harness, token }) => {
-    const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: `token ${token}` });
+    const { headers } = await harness.request('GET', '/api/v2/alerts/routing', { as: `token ${token}` });
     return {
       body: { route: { receiver: 'default' }, receivers: [{ name: 'default', channelIds: [] }] },
       headers: { 'if-match': headers.get('etag') ?? '' },
@@ -305,7 +308,7 @@ spec:
   getDeadLetter: ({ tenant }) => ({ params: { id: deadLetterIdOf(tenant) } }),
   replayDeadLetters: { body: { all: true, dryRun: true } },
   getDeadLetterReplay: async ({ make }) => ({ params: { id: (await make('replayDeadLetters')).id } }),
-  discardDeadLetter: ({ tenant }) => ({ params: { id: letterToDiscardOf(tenant) } }),
+  discardDeadLetter: ({ tenant }) => ({ params: { id: deadLetterToDiscardOf(tenant) } }),
 
   setProjectNotifications: { body: { recipients: ['somebody@example.com'] } },
   setQuotas: { body: { ...noQuota, day: { ...noQuota.day, total: { warnBytes: 1_000_000, rejectBytes: null } } } },

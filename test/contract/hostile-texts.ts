@@ -136,7 +136,7 @@ export const structuredTexts: Readonly<Record<string, TextOf>> = {
 export interface TextField {
   readonly path: string;
   /** Characters that it admits, as it declares; undefined where the body alone bounds it. */
-  readonly most: number | undefined;
+  readonly maxLength: number | undefined;
   readonly placed: (text: string) => unknown;
 }
 
@@ -169,7 +169,7 @@ export function* textFields(schema: Schema, at: At): Generator<TextField> {
   const types = [schema.type].flat();
   const isOpen = schema.type === undefined && choices.length === 0 && schema.properties === undefined;
   if ((types.includes('string') || isOpen) && schema.enum === undefined && schema.const === undefined)
-    yield { path, most: schema.maxLength, placed: place };
+    yield { path, maxLength: schema.maxLength, placed: place };
   if (schema.items !== undefined)
     yield* textFields(schema.items, {
       ...{ path: `${path}[]`, place: (value) => place([value]) },
@@ -187,11 +187,11 @@ export function* textFields(schema: Schema, at: At): Generator<TextField> {
       ...{ path: `${path}.*`, base: sampleOf(inner), place: (value) => place({ ...fields, a: value }) },
     });
     yield {
-      ...{ path: `${path}.(key)`, most: undefined },
+      ...{ path: `${path}.(key)`, maxLength: undefined },
       placed: (text) => place({ ...fields, [text]: sampleOf(inner) }),
     };
   }
 }
 
 /** Whether a document may stand in the field. */
-export const isLong = ({ most = Number.POSITIVE_INFINITY }: TextField): boolean => most >= longText;
+export const isLong = ({ maxLength = Number.POSITIVE_INFINITY }: TextField): boolean => maxLength >= longText;

@@ -37,7 +37,7 @@ test.serial('no body is a request without records', async (t) => {
 
 test.serial('49 MiB of records land, in one write or in many, with a good request behind them', async (t) => {
   await using sender = await sending();
-  sender.bus.keeps = false;
+  sender.bus.storesMessages = false;
   const one = request('logs', 2_000, 'y'.repeat(400));
   const body = Buffer.concat(Array.from({ length: Math.floor((49 * mebibyte) / one.length) }, () => one));
   const wire = sender.open();
@@ -80,15 +80,15 @@ for (const [how, end] of endings)
     `a sender that ${how} before its body is whole leaves nothing on the bus and nothing in memory`,
     async (t) => {
       await using sender = await sending();
-      sender.bus.keeps = false;
+      sender.bus.storesMessages = false;
       const size = 49 * mebibyte;
-      const most = Buffer.alloc(size - 1, 0xff);
+      const fullBody = Buffer.alloc(size - 1, 0xff);
       // Together more than bodies may take.
       for (let round = 0; round < 7; round++) {
         const wire = sender
           .open()
           .send(sender.bytes(headOf(size)))
-          .send(most);
+          .send(fullBody);
         await wire.read();
         end(wire);
         if (how === 'ends') t.is((await wire.next())?.status, 400);
@@ -98,7 +98,7 @@ for (const [how, end] of endings)
       t.is(sender.bus.publishes, 0);
       const wire = sender.open();
       for (let round = 0; round < 7; round++) {
-        wire.send(sender.bytes(headOf(size))).send(most);
+        wire.send(sender.bytes(headOf(size))).send(fullBody);
         t.is((await wire.send('\xff').next())?.status, 400);
       }
       t.is(sender.bus.publishes, 7);
@@ -108,14 +108,14 @@ for (const [how, end] of endings)
 
 test.serial('what there is no memory for is answered 503, and skipped', async (t) => {
   await using sender = await sending();
-  sender.bus.keeps = false;
+  sender.bus.storesMessages = false;
   const size = 49 * mebibyte;
   const head = sender.bytes(headOf(size));
-  const most = Buffer.alloc(size - 1, 0xff);
+  const fullBody = Buffer.alloc(size - 1, 0xff);
   const wires = Array.from({ length: 5 }, () => sender.open());
   const late = sender.open();
   for (let round = 0; round < 2; round++) {
-    for (const wire of wires) await wire.send(head).send(most).read();
+    for (const wire of wires) await wire.send(head).send(fullBody).read();
     // There is room for little, and for none of this.
     t.is(
       (
@@ -126,7 +126,7 @@ test.serial('what there is no memory for is answered 503, and skipped', async (t
       )?.status,
       400,
     );
-    t.like(await late.send(head).send(most).next(), { status: 503 });
+    t.like(await late.send(head).send(fullBody).next(), { status: 503 });
     t.is((await late.send('\xff').send(sender.bytes(good)).next())?.status, 200);
     for (const wire of wires) t.is((await wire.send('\xff').next())?.status, 400);
   }

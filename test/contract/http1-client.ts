@@ -25,7 +25,7 @@ export class Wire {
   readonly socket: Socket;
   readonly answers: Answered[] = [];
   /** What came and is no whole answer yet. */
-  #heard = Buffer.alloc(0);
+  #received = Buffer.alloc(0);
   #sent = 0;
   #port: number | undefined;
   #next = 0;
@@ -38,7 +38,7 @@ export class Wire {
       this.#port = this.socket.localPort;
     });
     this.socket.on('data', (chunk: Buffer) => {
-      this.#heard = Buffer.concat([this.#heard, chunk]);
+      this.#received = Buffer.concat([this.#received, chunk]);
       this.#parse();
     });
     const end = (): void => {
@@ -86,10 +86,10 @@ export class Wire {
   }
 
   #parse(): void {
-    while (this.#heard.length > 0) {
-      const end = this.#heard.indexOf(headEnd);
+    while (this.#received.length > 0) {
+      const end = this.#received.indexOf(headEnd);
       if (end < 0) return;
-      const [first = '', ...lines] = this.#heard.toString('latin1', 0, end).split('\r\n');
+      const [first = '', ...lines] = this.#received.toString('latin1', 0, end).split('\r\n');
       const names = lines.map((line) => line.slice(0, line.indexOf(':')));
       const headers = Object.fromEntries(
         lines.map((line, index) => [names[index]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
@@ -98,10 +98,10 @@ export class Wire {
       const length = headers['content-length'] ?? (status < 200 ? 0 : undefined);
       if (length === undefined && !this.isClosed) return;
       const from = end + headEnd.length;
-      const to = length === undefined ? this.#heard.length : from + Number(length);
-      if (this.#heard.length < to) return;
-      const body = this.#heard.toString('latin1', from, to);
-      this.#heard = this.#heard.subarray(to);
+      const to = length === undefined ? this.#received.length : from + Number(length);
+      if (this.#received.length < to) return;
+      const body = this.#received.toString('latin1', from, to);
+      this.#received = this.#received.subarray(to);
       this.answers.push({ status, headers, body });
     }
   }
@@ -174,8 +174,8 @@ export const onBus = ({ bus }: Pick<Fixture, 'bus'>): unknown => ({
     ...{ signal, format, encoding, key, records },
     bytes: bytes.toString('latin1'),
   })),
-  letters: bus.deadLetters().map(({ headers, body: letter }) => ({
+  letters: bus.deadLetters().map(({ headers, body }) => ({
     ...{ reason: headers.reason, message: headers.message, size: headers.size, cut: headers.cut },
-    ...{ type: headers.contentType, encoding: headers.contentEncoding, bytes: letter.toString('latin1') },
+    ...{ type: headers.contentType, encoding: headers.contentEncoding, bytes: body.toString('latin1') },
   })),
 });

@@ -60,7 +60,7 @@ test("Node's agent keeps a connection, whatever it sends", async (t) => {
 
 test("Node's agent sends much at once over few connections", async (t) => {
   await using sender = await sending();
-  sender.bus.keeps = false;
+  sender.bus.storesMessages = false;
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const sizes = Array.from({ length: 400 }, (_, n) => (n % 40 === 0 ? large : body));
   const answers = await Promise.all(sizes.map((each) => sent(sender, agent, each, { 'content-length': each.length })));
@@ -121,12 +121,12 @@ if (curl !== undefined)
       '--http1.1',
       ...files.flatMap((file, n) => [...(n > 0 ? ['--next'] : []), ...post(file)]),
     ]);
-    let said = '';
+    let transcript = '';
     run.stdout.on('data', (chunk: Buffer) => {
-      said += chunk;
+      transcript += chunk;
     });
     await new Promise((resolve) => run.once('close', resolve));
     await rm(directory, { recursive: true });
-    t.deepEqual(said.trim().split('\n'), ['200 1', '200 0', '200 0', '200 0', '200 0']);
+    t.deepEqual(transcript.trim().split('\n'), ['200 1', '200 0', '200 0', '200 0', '200 0']);
     t.is(recordsIn(sender), 3 + 2 * 4_000);
   });

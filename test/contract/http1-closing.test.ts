@@ -19,13 +19,13 @@ const hold = ({ bus }: Sender): (() => void) => {
 test('a connection that closes while its call waits for the bus changes nothing for the bus', async (t) => {
   await using sender = await sending(patient);
   const release = hold(sender);
-  const gone = [sender.open(), sender.open(), sender.open()].map((wire) => wire.send(sender.bytes(good)));
+  const disconnected = [sender.open(), sender.open(), sender.open()].map((wire) => wire.send(sender.bytes(good)));
   const stays = sender.open().send(sender.bytes(good));
-  await Promise.all([...gone, stays].map((wire) => wire.read()));
+  await Promise.all([...disconnected, stays].map((wire) => wire.read()));
   await eventually('the bus is asked', () => sender.bus.publishes > 0);
-  gone[0]?.socket.destroy();
-  gone[1]?.socket.resetAndDestroy();
-  gone[2]?.socket.end();
+  disconnected[0]?.socket.destroy();
+  disconnected[1]?.socket.resetAndDestroy();
+  disconnected[2]?.socket.end();
   release();
   t.is((await stays.next())?.status, 200);
   await eventually('all four are there', () => sender.bus.members().length === 4);
@@ -53,16 +53,16 @@ test('a sender that does not read its answers is not read on, and gets all of th
   const count = 60_000;
   const some = Buffer.concat(Array.from({ length: 100 }, () => sender.bytes(refused)));
   for (let n = 0; n < count; n += 100) wire.socket.write(some);
-  let most = 0;
+  let maxBufferedBytes = 0;
   let [quiet, before] = [0, -1];
   // Until all is read, which must not be, or nothing was read for a while.
   while (quiet < 300 && wire.socket.writableLength > 0) {
-    most = Math.max(most, peer.writableLength);
+    maxBufferedBytes = Math.max(maxBufferedBytes, peer.writableLength);
     quiet = peer.bytesRead === before ? quiet + 1 : 0;
     before = peer.bytesRead;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  t.true(most < 1024 * 1024, `${most} bytes wait`);
+  t.true(maxBufferedBytes < 1024 * 1024, `${maxBufferedBytes} bytes wait`);
   wire.socket.resume();
   await eventually('all answers are there', () => wire.answers.length === count + 1);
   t.true(wire.answers.every(({ status }) => status === 415));

@@ -35,8 +35,8 @@ class Mutator {
     this.random = randomOf(seed);
   }
 
-  upTo(most: number): number {
-    return Math.floor(this.random() * (most + 1));
+  upTo(max: number): number {
+    return Math.floor(this.random() * (max + 1));
   }
 
   pick<Value>(values: readonly Value[]): Value {
@@ -84,7 +84,7 @@ const attack = async (sender: Sender, mutator: Mutator): Promise<void> => {
 
 test('damaged requests are answered or closed, and good ones are served meanwhile and afterwards', async (t) => {
   const sender = await sending({ environment: { OIQ_SHUTDOWN_SECONDS: '100' } });
-  sender.bus.keeps = false;
+  sender.bus.storesMessages = false;
   const steady = sender.open();
   let attacks = 0;
   const attacker = async (seed: number): Promise<void> => {

@@ -32,7 +32,7 @@ test.after.always(async () => {
 });
 
 /** Statuses, as many as there are to be, and `closed` when the connection is to end. */
-const said = async (wire: Wire, bytes: Uint8Array, outcome: string): Promise<(Answered | undefined)[]> => {
+const answersTo = async (wire: Wire, bytes: Uint8Array, outcome: string): Promise<(Answered | undefined)[]> => {
   wire.send(bytes);
   const answers: (Answered | undefined)[] = [];
   for (const _ of outcome.match(/\d+/g) ?? []) answers.push(await wire.next());
@@ -52,8 +52,8 @@ const compare = async (t: ExecutionContext, raw: string, outcome: string): Promi
   const wire = own.open();
   const node = new Wire(url);
   const [one, two] = await Promise.all([
-    said(wire, bytes, outcome),
-    said(node, Buffer.from(bytes.toString('latin1').replace(outer, '/otlp/v1/'), 'latin1'), outcome),
+    answersTo(wire, bytes, outcome),
+    answersTo(node, Buffer.from(bytes.toString('latin1').replace(outer, '/otlp/v1/'), 'latin1'), outcome),
   ]);
   t.is(outcomeOf(wire), outcome.replace(' waits', ''));
   t.is(outcomeOf(node), outcome.replace(' waits', ''));

@@ -25,7 +25,7 @@ import {
   whole,
   windowUpdate,
 } from './http2-client.ts';
-import { closedOnce, said, serving, stillServes } from './http2-fixture.ts';
+import { closedOnce, readAllFrom, serving, stillServes } from './http2-fixture.ts';
 
 const calm = 'goaway ENHANCE_YOUR_CALM';
 const priority = frame(type.priority, 0, 1, Buffer.concat([uint32(3), Buffer.from([1])]));
@@ -70,9 +70,9 @@ for (const [what, [before, one]] of Object.entries(floods))
     const other = fixture.greeted();
     const peer = fixture.greeted().send(before);
     peer.send(...Array.from({ length: 5_000 }, (_, index) => one(index)));
-    await peer.heard(calm);
+    await peer.untilEvent(calm);
     await peer.closed();
-    await other.send(request(1)).heard('end 1');
+    await other.send(request(1)).untilEvent('end 1');
     other.socket.destroy();
     await fixture.empty();
     closedOnce(t, fixture);
@@ -84,20 +84,20 @@ test('a flood is one of all kinds together', async (t) => {
   const peer = fixture.greeted();
   const mixed = [ping(), settings(), priority, windowUpdate(0, 1), frame(0xbe, 0, 0)];
   peer.send(...Array.from({ length: 1_500 }, (_, index) => mixed[index % mixed.length] ?? ping()));
-  await peer.heard(calm);
-  t.true(peer.said.filter((one) => one.startsWith('pong')).length <= 210);
+  await peer.untilEvent(calm);
+  t.true(peer.events.filter((one) => one.startsWith('pong')).length <= 210);
 });
 
 test('as many frames that carry nothing as are allowed do no harm, and time brings more', async (t) => {
   await using fixture = await serving({ freeFrames: { burst: 100, perSecond: 1_000 } });
   const peer = fixture.greeted().send(...Array.from({ length: 90 }, () => ping()));
   for (let wave = 0; wave < 5; wave++) {
-    await peer.send(request(1 + 2 * wave)).heard(`end ${1 + 2 * wave}`);
+    await peer.send(request(1 + 2 * wave)).untilEvent(`end ${1 + 2 * wave}`);
     await new Promise((resolve) => setTimeout(resolve, 150));
     peer.send(...Array.from({ length: 80 }, () => ping()));
   }
   await peer.settled();
-  t.false(peer.said.includes(calm));
+  t.false(peer.events.includes(calm));
 });
 
 test('a client that works may ping and give windows back in proportion', async (t) => {
@@ -105,36 +105,36 @@ test('a client that works may ping and give windows back in proportion', async (
   const peer = fixture.greeted();
   for (let stream = 1; stream < 2_000; stream += 2) {
     peer.send(request(stream), ping(), windowUpdate(0, 7));
-    if (stream % 100 === 1) await peer.heard(`end ${stream}`);
+    if (stream % 100 === 1) await peer.untilEvent(`end ${stream}`);
   }
-  await peer.heard('end 1999');
-  t.false(peer.said.includes(calm));
+  await peer.untilEvent('end 1999');
+  t.false(peer.events.includes(calm));
 });
 
 test('a client that reads a large answer by small windows may give them back', async (t) => {
   await using fixture = await serving({ freeFrames: { burst: 50, perSecond: 0.001 } });
   const peer = fixture.greeted([setting.window, 4_096]).send(request(1, '/bytes/1000000'));
-  while (!peer.said.includes('end 1')) {
+  while (!peer.events.includes('end 1')) {
     const bytes = peer.bytesOn(1);
     peer.send(windowUpdate(0, 4_096), windowUpdate(1, 4_096));
     await peer.until('bytes come', () => peer.bytesOn(1) > bytes);
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.is(peer.bytesOn(1), 1_000_000);
-  t.false(peer.said.includes(calm));
+  t.false(peer.events.includes(calm));
 });
 
 test('a window that is given back byte by byte is a flood all the same', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.window, 0]).send(request(1, '/bytes/60000'));
   peer.send(...Array.from({ length: 5_000 }, () => windowUpdate(1, 1)));
-  await peer.heard(calm);
+  await peer.untilEvent(calm);
   t.true(peer.bytesOn(1) < 2_000);
 });
 
 const indexedRequest = block(fieldsTo('/silent'), 0x40);
 /** What is sent before, and one of many requests whose answers nobody reads. */
-const unread: Readonly<Record<string, readonly [before: Uint8Array, one: (streamId: number) => Uint8Array]>> = {
+const unreadRequests: Readonly<Record<string, readonly [before: Uint8Array, one: (streamId: number) => Uint8Array]>> = {
   'large answers': [Buffer.alloc(0), (streamId) => request(streamId, '/bytes/60000')],
   // Five times the entry of 4,000 bytes is a list that is too large.
   'answers of 431': [
@@ -146,7 +146,7 @@ const unread: Readonly<Record<string, readonly [before: Uint8Array, one: (stream
     (streamId) => frame(type.headers, whole, streamId, Buffer.from([0xc1, 0xc0, 0xbf, 0xbe])),
   ],
 };
-for (const [what, [before, one]] of Object.entries(unread))
+for (const [what, [before, one]] of Object.entries(unreadRequests))
   test.serial(`a peer that asks for ${what} and never reads is let go before it costs memory`, async (t) => {
     await using fixture = await serving();
     const accepted = once(fixture.http2.server, 'connection');
@@ -190,7 +190,7 @@ for (const [what, sent] of Object.entries(cutShort))
     const peer = new Peer(fixture.port).send(...sent);
     await peer.closed();
     t.false(idle.isClosed, 'a connection on which nothing has begun may stay');
-    await idle.send(request(1)).heard('end 1');
+    await idle.send(request(1)).untilEvent('end 1');
     closedOnce(t, fixture);
   });
 
@@ -218,7 +218,7 @@ test('a peer whose bytes always end within a frame is not let go while its frame
     sent = Math.floor(end);
     await new Promise((resolve) => setTimeout(resolve, handshakeMs / 10));
   }
-  await peer.send(frames.subarray(sent)).heard('end 39');
+  await peer.send(frames.subarray(sent)).untilEvent('end 39');
   t.is(fixture.calls.length, 20);
 });
 
@@ -232,7 +232,7 @@ for (const text of [
 ])
   test(`${text.split('\r')[0]} is told in its own language that it is at the wrong port`, async (t) => {
     await using fixture = await serving();
-    const answer = (await said(fixture.port, text)).toString();
+    const answer = (await readAllFrom(fixture.port, text)).toString();
     t.regex(answer, /^HTTP\/1\.1 400 .+\r\n/);
     t.regex(answer, /gRPC over HTTP\/2/);
     t.is(fixture.calls.length, 0);
@@ -250,7 +250,7 @@ const foreign: Readonly<Record<string, Uint8Array | string>> = {
 for (const [what, bytes] of Object.entries(foreign))
   test(`${what}: the connection is closed, and nobody is told of a call`, async (t) => {
     await using fixture = await serving();
-    const answer = await said(fixture.port, bytes);
+    const answer = await readAllFrom(fixture.port, bytes);
     t.notRegex(answer.toString(), /HTTP/);
     await fixture.empty();
     t.is(fixture.calls.length, 0);

@@ -67,10 +67,10 @@ export const reset = (streamId: number, code = 8): Buffer => frame(type.reset, f
 
 /** An integer of RFC 7541, section 5.1, behind the bits in `first`. */
 export const integer = (first: number, prefixBits: number, value: number | bigint): number[] => {
-  const most = (1n << BigInt(prefixBits)) - 1n;
-  if (BigInt(value) < most) return [first | Number(value)];
-  const bytes = [first | Number(most)];
-  let rest = BigInt(value) - most;
+  const maxPrefixValue = (1n << BigInt(prefixBits)) - 1n;
+  if (BigInt(value) < maxPrefixValue) return [first | Number(value)];
+  const bytes = [first | Number(maxPrefixValue)];
+  let rest = BigInt(value) - maxPrefixValue;
   for (; rest >= 128n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
   return [...bytes, Number(rest)];
 };
@@ -120,7 +120,7 @@ const statusOf = (payload: Buffer): string | undefined => {
 };
 
 /** What a frame says, in words that tests are written in. */
-const saidBy = ({ kind, flags, streamId, payload }: Frame): string[] => {
+const eventsOfFrame = ({ kind, flags, streamId, payload }: Frame): string[] => {
   const end = (flags & flag.endStream) !== 0 ? [`end ${streamId}`] : [];
   if (kind === type.data) return [`bytes ${streamId} ${payload.length}`, ...end];
   if (kind === type.headers) {
@@ -141,16 +141,16 @@ export class Peer {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
   /** Everything that was said, in order; `closed` is the last. */
-  readonly said: string[] = [];
+  readonly events: string[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #plain = false;
   readonly #waiting = new Set<() => void>();
 
   constructor(port: number) {
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.socket.on('error', () => undefined);
-    this.socket.once('close', () => this.#say('closed'));
+    this.socket.once('close', () => this.#emit('closed'));
   }
 
   /** Bytes that are no whole frame; with `plain`, all of them. */
@@ -159,7 +159,7 @@ export class Peer {
   }
 
   get isClosed(): boolean {
-    return this.said.at(-1) === 'closed';
+    return this.events.at(-1) === 'closed';
   }
 
   /** What comes is not HTTP/2. */
@@ -186,24 +186,26 @@ export class Peer {
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.#waiting.delete(checkCondition);
         if (error === undefined) resolve(this);
         else reject(error);
       };
-      const fail = (why: string): void =>
-        settle(new Error(`${why} before ${what}; said: ${this.said.slice(-30).join(', ')} ${this.rest.slice(0, 200)}`));
-      const look = (): void => {
+      const fail = (problem: string): void =>
+        settle(
+          new Error(`${problem} before ${what}; said: ${this.events.slice(-30).join(', ')} ${this.rest.slice(0, 200)}`),
+        );
+      const checkCondition = (): void => {
         if (holds()) settle();
         else if (this.isClosed) fail('the connection was closed');
       };
       const timer = setTimeout(() => fail('very long passed'), patienceMs);
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(checkCondition);
+      checkCondition();
     });
   }
 
-  heard(what: string): Promise<this> {
-    return this.until(`"${what}"`, () => this.said.includes(what));
+  untilEvent(what: string): Promise<this> {
+    return this.until(`"${what}"`, () => this.events.includes(what));
   }
 
   closed(): Promise<this> {
@@ -214,7 +216,7 @@ export class Peer {
   async settled(): Promise<this> {
     const mark = `mark ${String(this.frames.length % 1000).padStart(3, '0')}`;
     this.send(ping(mark));
-    return this.until('a ping was answered', () => this.isClosed || this.said.includes(`pong ${mark}`));
+    return this.until('a ping was answered', () => this.isClosed || this.events.includes(`pong ${mark}`));
   }
 
   /** Bytes of DATA on a stream so far. */
@@ -225,12 +227,12 @@ export class Peer {
     );
   }
 
-  #say(...words: readonly string[]): void {
-    this.said.push(...words);
-    for (const look of [...this.#waiting]) look();
+  #emit(...words: readonly string[]): void {
+    this.events.push(...words);
+    for (const checkCondition of [...this.#waiting]) checkCondition();
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     while (!this.#plain && this.#bytes.length >= 9) {
       const end = 9 + this.#bytes.readUIntBE(0, 3);
@@ -243,7 +245,7 @@ export class Peer {
       };
       this.#bytes = this.#bytes.subarray(end);
       this.frames.push(one);
-      this.#say(...saidBy(one));
+      this.#emit(...eventsOfFrame(one));
     }
   }
 }

@@ -12,7 +12,7 @@ interface Answer {
   readonly trailers: IncomingHttpHeaders | undefined;
 }
 
-const ask = (session: ClientHttp2Session, path: string, body: Uint8Array | string = ''): Promise<Answer> =>
+const post = (session: ClientHttp2Session, path: string, body: Uint8Array | string = ''): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const stream = session.request({ ':method': 'POST', ':path': path });
     const parts: Buffer[] = [];
@@ -70,7 +70,7 @@ for (const headerTableSize of [4096, 0, 65_536, 100])
     await using fixture = await serving({}, t.context);
     const client = session(t, fixture.port, { settings: { headerTableSize } });
     const answers = await Promise.all(
-      Array.from({ length: 1_000 }, (_, index) => ask(client, '/', Buffer.alloc(index, 'x'))),
+      Array.from({ length: 1_000 }, (_, index) => post(client, '/', Buffer.alloc(index, 'x'))),
     );
     for (const [index, { headers, body, trailers }] of answers.entries()) {
       t.is(String(headers[':status']), '200');
@@ -90,8 +90,8 @@ onEach('settings that a client changes between calls are followed', async (t) =>
     await new Promise<void>((resolve) =>
       client.settings({ headerTableSize, maxFrameSize: 16_384 + headerTableSize }, () => resolve()),
     );
-    t.is((await ask(client, '/')).body.toString(), '0 bytes');
-    t.is((await ask(client, '/bytes/50000')).body.length, 50_000);
+    t.is((await post(client, '/')).body.toString(), '0 bytes');
+    t.is((await post(client, '/bytes/50000')).body.length, 50_000);
   }
 });
 
@@ -129,10 +129,10 @@ for (const [title, headers] of Object.entries(blocks))
       });
       const client = session(t, port, { settings: { headerTableSize, maxHeaderListSize: 100_000 } });
       for (let time = 0; time < 2; time++) {
-        const { headers: heard, trailers } = await ask(client, '/');
+        const { headers: echoedHeaders, trailers } = await post(client, '/');
         const { [':status']: status, ...others } = headers;
-        t.is(Number(heard[':status']), Number(status));
-        t.like(heard, others);
+        t.is(Number(echoedHeaders[':status']), Number(status));
+        t.like(echoedHeaders, others);
         t.is(trailers?.['x-trailer'], 'last');
       }
     });
@@ -146,7 +146,7 @@ onEach('another client reads blocks that just fill their frames, and those that 
   // The other fields and the lengths are 12 bytes of the first block, and 13 of the second: a frame has 16,384.
   for (const full of [16_384 - 12, 2 * 16_384 - 13])
     for (const length of [full - 1, full, full + 1]) {
-      const { headers, trailers } = await ask(client, '/', String(length));
+      const { headers, trailers } = await post(client, '/', String(length));
       t.is(headers['x-long']?.length, length);
       t.is(trailers?.['x-trailer'], 'last');
     }
@@ -155,7 +155,7 @@ onEach('another client reads blocks that just fill their frames, and those that 
 for (const status of [200, 204, 206, 304, 400, 404, 500, 503])
   onEach(`an answer of status ${status} that is headers alone is an answer`, async (t) => {
     const port = await served(t, (stream) => stream.respond({ ':status': String(status) }, true));
-    const { headers, body } = await ask(session(t, port), '/', 'body');
+    const { headers, body } = await post(session(t, port), '/', 'body');
     t.is(Number(headers[':status']), status);
     t.is(body.length, 0);
   });

@@ -14,7 +14,7 @@ import {
   uint32,
   windowUpdate,
 } from './http2-client.ts';
-import { conversations, said, serving } from './http2-fixture.ts';
+import { conversations, readAllFrom, serving } from './http2-fixture.ts';
 
 const protocolError = 'goaway PROTOCOL_ERROR';
 const frameSizeError = 'goaway FRAME_SIZE_ERROR';
@@ -133,9 +133,9 @@ conversations([
 
 test('the first that a server says are its settings, with bounds that hold', async (t) => {
   await using fixture = await serving();
-  const peer = await fixture.greeted().heard('settings taken');
+  const peer = await fixture.greeted().untilEvent('settings taken');
   const [first] = peer.frames;
-  t.is(peer.said[0], 'settings');
+  t.is(peer.events[0], 'settings');
   const values = new Map<number, number>();
   const payload = first?.payload ?? Buffer.alloc(0);
   for (let at = 0; at < payload.length; at += 6) values.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
@@ -143,7 +143,7 @@ test('the first that a server says are its settings, with bounds that hold', asy
   t.is(values.get(settingId.window), 4 * 1024 * 1024);
   t.is(values.get(settingId.listSize), 16 * 1024);
   t.true((values.get(settingId.frameSize) ?? 16_384) === 16_384);
-  t.true(peer.said.includes(`window 0 ${16 * 1024 * 1024 - 65_535}`));
+  t.true(peer.events.includes(`window 0 ${16 * 1024 * 1024 - 65_535}`));
 });
 
 for (const [title, bytes] of [
@@ -153,7 +153,7 @@ for (const [title, bytes] of [
 ] as const)
   test(`${title} ends the connection`, async (t) => {
     await using fixture = await serving();
-    const heard = await said(fixture.port, Buffer.from(bytes, 'latin1'));
-    t.false(heard.includes('too soon'));
+    const receivedBytes = await readAllFrom(fixture.port, Buffer.from(bytes, 'latin1'));
+    t.false(receivedBytes.includes('too soon'));
     t.is(fixture.calls.length, 0);
   });

@@ -125,8 +125,8 @@ export const closedOnce = (t: ExecutionContext, { calls }: Serving): void => {
 /** A connection of its own is answered. */
 export const stillServes = async (t: ExecutionContext, fixture: Serving): Promise<void> => {
   const peer = fixture.greeted().send(request(1));
-  await peer.heard('end 1');
-  t.true(peer.said.includes('answer 1 200'));
+  await peer.untilEvent('end 1');
+  t.true(peer.events.includes('answer 1 200'));
   peer.socket.destroy();
 };
 
@@ -151,15 +151,15 @@ export const conversations = (rows: readonly Conversation[]): void => {
       const peer = fixture.greeted(...settings).send(...send);
       await peer.settled();
       const allowed = answers.split(' | ');
-      const came = peer.said.join(', ');
+      const came = peer.events.join(', ');
       t.true(
-        allowed.some((one) => peer.said.includes(one)),
+        allowed.some((one) => peer.events.includes(one)),
         `${came}; allowed: ${answers}`,
       );
       if (allowed.every((one) => one.startsWith('goaway'))) await peer.closed();
       if (!allowed.some((one) => /^(goaway|closed)/.test(one)))
         t.false(
-          peer.said.some((one) => /^(goaway|closed)/.test(one)),
+          peer.events.some((one) => /^(goaway|closed)/.test(one)),
           came,
         );
       if (never !== undefined) t.notRegex(came, never);
@@ -171,7 +171,7 @@ export const conversations = (rows: readonly Conversation[]): void => {
 };
 
 /** Resolves with all that a server says to bytes that need not be HTTP/2. */
-export const said = (port: number, bytes: Uint8Array | string): Promise<Buffer> =>
+export const readAllFrom = (port: number, bytes: Uint8Array | string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));

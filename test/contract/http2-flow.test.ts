@@ -66,13 +66,13 @@ const sizes = (peer: Peer, streamId = 1): number[] =>
   peer.frames.flatMap(({ kind, streamId: on, payload }) =>
     kind === type.data && on === streamId ? [payload.length] : [],
   );
-const ended = (peer: Peer, streamId = 1): boolean => peer.said.includes(`end ${streamId}`);
+const ended = (peer: Peer, streamId = 1): boolean => peer.events.includes(`end ${streamId}`);
 
 for (const bytes of [1, 7])
   test(`an answer waits for a window of 0, and goes on by ${bytes} at a time`, async (t) => {
     await using fixture = await serving();
     const peer = await fixture.greeted([setting.window, 0]).send(request(1)).settled();
-    t.true(peer.said.includes('answer 1 200'));
+    t.true(peer.events.includes('answer 1 200'));
     t.deepEqual(sizes(peer), []);
     for (let sent = bytes; sent <= 7; sent += bytes) {
       t.false(ended(peer));
@@ -165,16 +165,16 @@ test('a body as large as the window is taken, and one byte more is an error of f
   const allowed = /(reset 3|goaway) FLOW_CONTROL_ERROR/;
   const peer = fixture.greeted();
   await peer.send(opening(1), data(1, 'x'.repeat(100), flag.endStream)).settled();
-  t.true(peer.said.includes('answer 1 200'));
+  t.true(peer.events.includes('answer 1 200'));
   await peer.send(opening(3), data(3, 'x'.repeat(101), flag.endStream)).settled();
-  t.regex(peer.said.join(), allowed);
+  t.regex(peer.events.join(), allowed);
   t.is(fixture.calls[1]?.ended, 0);
   // Padding and its length count.
   const other = fixture.greeted().send(opening(3));
   await other
     .send(frame(type.data, flag.padded | flag.endStream, 3, `\x0a${'x'.repeat(90)}${'\0'.repeat(10)}`))
     .settled();
-  t.regex(other.said.join(), allowed);
+  t.regex(other.events.join(), allowed);
   t.is(fixture.calls[2]?.ended, 0);
   await stillServes(t, fixture);
 });
@@ -208,7 +208,7 @@ test('a request of 60 MiB is taken within the windows that were announced, and n
   await using fixture = await serving();
   const peer = await fixture.greeted().send(opening(1)).settled();
   const given = await sendWithin(peer, 1, 60 * mebibyte);
-  await peer.heard(`bytes 1 ${`${60 * mebibyte} bytes`.length}`);
+  await peer.untilEvent(`bytes 1 ${`${60 * mebibyte} bytes`.length}`);
   t.is(fixture.calls[0]?.bytes, 60 * mebibyte);
   t.true(given.stream <= 60 * mebibyte);
   t.true(given.connection <= 76 * mebibyte);
@@ -219,10 +219,10 @@ test('bytes of streams that nobody wants are given back to the connection', asyn
   const peer = await fixture.greeted().settled();
   // Each is answered and reset before its body comes; together they are more than the window of the connection.
   for (let stream = 1; stream < 20; stream += 2) {
-    await peer.send(opening(stream, '/early')).heard(`reset ${stream} NO_ERROR`);
+    await peer.send(opening(stream, '/early')).untilEvent(`reset ${stream} NO_ERROR`);
     await sendWithin(peer, stream, 3 * mebibyte);
   }
-  await peer.send(request(21)).heard('answer 21 200');
+  await peer.send(request(21)).untilEvent('answer 21 200');
   t.is(fixture.calls[0]?.bytes, 0);
 });
 

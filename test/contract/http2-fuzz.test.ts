@@ -144,9 +144,10 @@ test.serial('whatever frames come, a connection ends by GOAWAY or answers the ne
     const peer = new Peer(fixture.port).greet().send(...frames(chance));
     // In a header block that is still open this is an error; anywhere else it is a request as good as any.
     peer.send(settings([setting.window, 65_535]), request(0x7fff_ffff));
-    await peer.until('the end', () => peer.isClosed || peer.said.includes('answer 2147483647 200'));
+    await peer.until('the end', () => peer.isClosed || peer.events.includes('answer 2147483647 200'));
     if (peer.isClosed) {
-      if (!peer.said.some((one) => one.startsWith('goaway'))) throw new Error(`closed without a word: ${peer.said}`);
+      if (!peer.events.some((one) => one.startsWith('goaway')))
+        throw new Error(`closed without a word: ${peer.events}`);
       ended++;
     } else answered++;
     peer.socket.destroy();

@@ -71,7 +71,7 @@ const held = async (fixture: Serving, parts: readonly Uint8Array[]): Promise<str
   }
   await peer.closed();
   // How much of its window the server gives back when is its own affair.
-  return peer.said.filter((one) => !one.startsWith('window'));
+  return peer.events.filter((one) => !one.startsWith('window'));
 };
 
 test('a conversation means the same wherever it is cut in two', async (t) => {

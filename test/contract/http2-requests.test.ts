@@ -16,9 +16,9 @@ import {
 } from './http2-client.ts';
 import { type Conversation, closedOnce, conversations, serving } from './http2-fixture.ts';
 
-const asked = (fields: Fields, flags: number = whole): Buffer => frame(type.headers, flags, 1, block(fields));
+const requestFrame = (fields: Fields, flags: number = whole): Buffer => frame(type.headers, flags, 1, block(fields));
 const without = (name: string): Fields => fieldsTo('/').filter(([one]) => one !== name);
-const withFields = (...more: Fields): Buffer => asked([...fieldsTo('/'), ...more]);
+const withFields = (...more: Fields): Buffer => requestFrame([...fieldsTo('/'), ...more]);
 const trailers = (...fields: Fields): Buffer => frame(type.headers, whole, 1, block(fields));
 const behind = (...sent: readonly Uint8Array[]): Uint8Array[] => [opening(1), data(1, 'body'), ...sent];
 
@@ -37,14 +37,14 @@ const served = (title: string, ...send: Uint8Array[]): Conversation => ({
 });
 
 conversations([
-  served('a GET', asked(fieldsTo('/', 'GET'))),
-  served('a HEAD', asked(fieldsTo('/', 'HEAD'))),
+  served('a GET', requestFrame(fieldsTo('/', 'GET'))),
+  served('a HEAD', requestFrame(fieldsTo('/', 'HEAD'))),
   served('a POST', ...behind(data(1, '', flag.endStream))),
   served('a POST with trailers', ...behind(trailers(['x-sum', '1']))),
   served('a POST with trailers and nothing in them', ...behind(trailers())),
   served('a POST with trailers and no body', opening(1), trailers(['x-sum', '1'])),
-  served('a request without :authority', asked(without(':authority'))),
-  served('a request whose pseudo-headers stand in another order', asked([...fieldsTo('/')].reverse())),
+  served('a request without :authority', requestFrame(without(':authority'))),
+  served('a request whose pseudo-headers stand in another order', requestFrame([...fieldsTo('/')].reverse())),
   served('a request that says te: trailers', withFields(['te', 'trailers'])),
   served('a body as long as its content-length', opening(1, '/', [['content-length', '4']]), data(1, 'body', 1)),
   served(
@@ -74,7 +74,7 @@ conversations([
   rejected('a value that ends with a space', withFields(['x-a', 'a '])),
   rejected('a value that begins with a tab', withFields(['x-a', '\ta'])),
   rejected('a value that ends with a line feed', withFields(['x-a', 'a\n'])),
-  rejected('a path with a line feed', asked(fieldsTo('/a\nb'))),
+  rejected('a path with a line feed', requestFrame(fieldsTo('/a\nb'))),
 
   // 8.2.2
   ...(
@@ -90,21 +90,21 @@ conversations([
   ).map((field) => rejected(`a request with ${field.join(': ')}`, withFields(field))),
 
   // 8.3
-  rejected('an unknown pseudo-header', asked([...fieldsTo('/'), [':test', 'ok']])),
-  rejected('a pseudo-header without a name', asked([...fieldsTo('/'), [':', 'ok']])),
-  rejected('a pseudo-header of answers', asked([...fieldsTo('/'), [':status', '200']])),
-  rejected('a pseudo-header behind other fields', asked([...without(':path'), ['x-a', 'b'], [':path', '/']])),
-  rejected('a pseudo-header in upper case', asked([...without(':path'), [':Path', '/']])),
+  rejected('an unknown pseudo-header', requestFrame([...fieldsTo('/'), [':test', 'ok']])),
+  rejected('a pseudo-header without a name', requestFrame([...fieldsTo('/'), [':', 'ok']])),
+  rejected('a pseudo-header of answers', requestFrame([...fieldsTo('/'), [':status', '200']])),
+  rejected('a pseudo-header behind other fields', requestFrame([...without(':path'), ['x-a', 'b'], [':path', '/']])),
+  rejected('a pseudo-header in upper case', requestFrame([...without(':path'), [':Path', '/']])),
 
   // 8.3.1
   ...[':method', ':scheme', ':path'].flatMap((name) => [
-    rejected(`a request without ${name}`, asked(without(name))),
-    rejected(`a request with two of ${name}`, asked([...fieldsTo('/'), [name, '/']])),
-    rejected(`a request without ${name}, whose body follows,`, asked(without(name), flag.endHeaders)),
+    rejected(`a request without ${name}`, requestFrame(without(name))),
+    rejected(`a request with two of ${name}`, requestFrame([...fieldsTo('/'), [name, '/']])),
+    rejected(`a request without ${name}, whose body follows,`, requestFrame(without(name), flag.endHeaders)),
   ]),
-  rejected('a request with two of :authority', asked([...fieldsTo('/'), [':authority', 'other']])),
-  rejected('an empty :path', asked(fieldsTo(''))),
-  rejected('a header block without fields', asked([])),
+  rejected('a request with two of :authority', requestFrame([...fieldsTo('/'), [':authority', 'other']])),
+  rejected('an empty :path', requestFrame(fieldsTo(''))),
+  rejected('a header block without fields', requestFrame([])),
 
   // 8.1.1
   rejected('a body shorter than its content-length', opening(1, '/', [['content-length', '5']]), data(1, 'body', 1)),
@@ -153,7 +153,7 @@ conversations([
 test('a malformed request is told to no handler, and a body that turns out wrong is never whole', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted();
-  peer.send(asked(without(':path')), request(3, '/', whole, [['X', 'y']]));
+  peer.send(requestFrame(without(':path')), request(3, '/', whole, [['X', 'y']]));
   await peer.settled();
   t.is(fixture.calls.length, 0);
   peer.send(opening(5, '/', [['content-length', '3']]), data(5, 'body', flag.endStream));
@@ -163,7 +163,7 @@ test('a malformed request is told to no handler, and a body that turns out wrong
     [{ ended: 0, closed: 1 }],
   );
   peer.send(request(7));
-  await peer.heard('answer 7 200');
+  await peer.untilEvent('answer 7 200');
 });
 
 /** A field that counts for as many bytes as RFC 9113, section 6.5.2, counts. */
@@ -185,12 +185,12 @@ test('a header list of 16 KiB is taken, and one of a byte more is answered 431',
     ]);
   };
   peer.send(inPieces(1, [...fieldsTo('/'), ...filler(left)]));
-  await peer.heard('answer 1 200');
+  await peer.untilEvent('answer 1 200');
   peer.send(inPieces(3, [...fieldsTo('/'), ...filler(left + 1)]));
-  await peer.heard('answer 3 431');
-  await peer.heard('end 3');
+  await peer.untilEvent('answer 3 431');
+  await peer.untilEvent('end 3');
   peer.send(request(5));
-  await peer.heard('answer 5 200');
+  await peer.untilEvent('answer 5 200');
   t.is(fixture.calls.length, 2);
   closedOnce(t, fixture);
 });
@@ -205,12 +205,12 @@ test('one large field that is said a thousand times is answered 431, and costs n
     Buffer.concat([block(fieldsTo('/')), block([['x', 'y'.repeat(4_000)]], 0x40)]),
   );
   peer.send(large);
-  await peer.heard('answer 1 200');
+  await peer.untilEvent('answer 1 200');
   const before = process.memoryUsage().rss;
   const bomb = Buffer.concat([block(fieldsTo('/')), Buffer.alloc(16_000, 0xbe)]);
   for (let stream = 3; stream < 203; stream += 2) peer.send(frame(type.headers, whole, stream, bomb));
-  await peer.heard('end 201');
-  t.is(peer.said.filter((one) => one.endsWith(' 431')).length, 100);
+  await peer.untilEvent('end 201');
+  t.is(peer.events.filter((one) => one.endsWith(' 431')).length, 100);
   t.is(fixture.calls.length, 1);
   t.true(process.memoryUsage().rss - before < 100 * 1024 * 1024);
 });
@@ -219,7 +219,7 @@ test('a header block of more than 64 KiB ends the connection', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted().send(frame(type.headers, flag.endStream, 1, block(fieldsTo('/'))));
   for (let part = 0; part < 5; part++) peer.send(frame(type.continuation, 0, 1, Buffer.alloc(16_000, 0x82)));
-  await peer.heard('goaway ENHANCE_YOUR_CALM');
+  await peer.untilEvent('goaway ENHANCE_YOUR_CALM');
   await peer.closed();
   t.is(fixture.calls.length, 0);
 });
@@ -227,9 +227,9 @@ test('a header block of more than 64 KiB ends the connection', async (t) => {
 test('a table that the client makes smaller is confirmed by the next header block, and by no other', async (t) => {
   await using fixture = await serving();
   const peer = fixture.greeted([setting.tableSize, 0]).send(request(1));
-  await peer.heard('end 1');
+  await peer.untilEvent('end 1');
   peer.send(settings([setting.tableSize, 4096]), request(3));
-  await peer.heard('end 3');
+  await peer.untilEvent('end 3');
   const blocks = peer.frames
     .filter(({ kind }) => kind === type.headers)
     .map(({ payload }) => (payload[0] ?? 0) >> 5 === 1);

@@ -157,15 +157,19 @@ test('the stream above the limit is refused, the others are not, and one more ma
   openStreams(peer, 257);
   await peer.settled();
   t.deepEqual(
-    peer.said.filter((one) => one.startsWith('reset')),
+    peer.events.filter((one) => one.startsWith('reset')),
     ['reset 513 REFUSED_STREAM'],
   );
   t.is(fixture.calls.length, 256);
   peer.send(reset(1), request(515));
-  await peer.heard('answer 515 200');
+  await peer.untilEvent('answer 515 200');
   openStreams(peer, 2, 517);
   await peer.settled();
-  t.is(peer.said.filter((one) => one.endsWith('REFUSED_STREAM')).length, 2, 'one place was free, and one more is not');
+  t.is(
+    peer.events.filter((one) => one.endsWith('REFUSED_STREAM')).length,
+    2,
+    'one place was free, and one more is not',
+  );
   peer.socket.destroy();
   await fixture.empty();
   closedOnce(t, fixture);
@@ -177,8 +181,8 @@ test('the headers of a refused stream are decoded, so that the next ones are und
   const peer = fixture.greeted().send(request(1, '/silent'));
   peer.send(frame(type.headers, whole, 3, block(fieldsTo('/'), 0x40)));
   peer.send(reset(1), frame(type.headers, whole, 5, Buffer.from([0xbe, 0xc1, 0xc0, 0xbf])));
-  await peer.heard('end 5');
-  t.true(peer.said.includes('reset 3 REFUSED_STREAM'));
+  await peer.untilEvent('end 5');
+  t.true(peer.events.includes('reset 3 REFUSED_STREAM'));
   // The four fields, newest first, and pseudo-headers in any order.
   t.like(fixture.calls[1]?.stream.headers, {
     ':authority': 'test',
@@ -226,7 +230,7 @@ test('what a call is told of its request', async (t) => {
   call?.stream.reset(2);
   await peer.settled();
   t.deepEqual(
-    peer.said.filter((one) => /^(answer|bytes|end|reset|trailers)/.test(one)),
+    peer.events.filter((one) => /^(answer|bytes|end|reset|trailers)/.test(one)),
     [],
   );
 });
@@ -236,13 +240,13 @@ for (const path of ['/early', '/only-headers'])
     await using fixture = await serving();
     const peer = fixture.greeted().send(opening(1, path));
     await peer.settled();
-    const said = peer.said.filter((one) => / 1( |$)/.test(one));
-    t.is(said[0], 'answer 1 200');
-    t.deepEqual(said.slice(-2), ['end 1', 'reset 1 NO_ERROR']);
+    const streamEvents = peer.events.filter((one) => / 1( |$)/.test(one));
+    t.is(streamEvents[0], 'answer 1 200');
+    t.deepEqual(streamEvents.slice(-2), ['end 1', 'reset 1 NO_ERROR']);
     peer.send(request(3, path));
     await peer.settled();
-    t.true(peer.said.includes('end 3'));
-    t.false(peer.said.includes('reset 3 NO_ERROR'), 'a request that is whole is not reset');
+    t.true(peer.events.includes('end 3'));
+    t.false(peer.events.includes('reset 3 NO_ERROR'), 'a request that is whole is not reset');
     await fixture.greeted().settled();
     closedOnce(t, fixture);
   });
@@ -255,7 +259,7 @@ test('a stream that its handler resets is told so, once', async (t) => {
   fixture.calls[0]?.stream.reset(2);
   await peer.settled();
   t.deepEqual(
-    peer.said.filter((one) => one.startsWith('reset')),
+    peer.events.filter((one) => one.startsWith('reset')),
     ['reset 1 INTERNAL_ERROR'],
   );
   closedOnce(t, fixture);

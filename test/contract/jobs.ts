@@ -1,7 +1,7 @@
 /** Timed work over any documents store: `scope: 'installation'` is run by one process at a time, whatever happens to it. */
 import test from 'ava';
 import { defineJob, type Jobs, openJobs } from '../../runtime/jobs.ts';
-import { leases, takeLease } from '../../runtime/leases.ts';
+import { acquireLease, leases } from '../../runtime/leases.ts';
 import { type Documents, platformTenant } from '../../schemas/ports/documents.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { type MetricName, type Metrics, noMetrics } from '../../schemas/ports/metrics.ts';
@@ -41,7 +41,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
   test('one process of three runs a job of the installation, and all of them run a job of the process', async (t) => {
     const processes = [opened(), opened(), opened()];
     let underWay = 0;
-    let together = 0;
+    let maxConcurrent = 0;
     const shared: number[] = [];
     const own: number[] = [];
     for (const [index, jobs] of processes.entries()) {
@@ -53,7 +53,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
           scope: 'installation',
           async run() {
             underWay++;
-            together = Math.max(together, underWay);
+            maxConcurrent = Math.max(maxConcurrent, underWay);
             shared.push(index);
             await pause(2);
             underWay--;
@@ -74,7 +74,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     }
     await eventually('every job ran', () => shared.length >= 10 && new Set(own).size === 3);
     for (const jobs of processes) await jobs.stop();
-    t.is(together, 1);
+    t.is(maxConcurrent, 1);
   });
 
   test('a job of the installation that ran here does not run again there before its time, but when it is woken', async (t) => {
@@ -106,7 +106,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
 
   test('a lease of a process that vanished is taken over when it ran out, and the vanished one learns of it', async (t) => {
     let away = false;
-    const vanished = await takeLease('vanishing', {
+    const vanished = await acquireLease('vanishing', {
       documents: reachableWhile(documents, () => !away),
       clock,
       holder: 'vanished',
@@ -115,7 +115,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     away = true;
     if ('freeAtMs' in vanished) return t.fail('the lease was free');
     const jobs = opened(60);
-    let taken = false;
+    let hasClaimed = false;
     jobs.start(
       defineJob({
         name: 'vanishing',
@@ -123,12 +123,12 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
         everyMs: 10,
         scope: 'installation',
         async run() {
-          taken = true;
+          hasClaimed = true;
         },
       }),
       undefined,
     );
-    await eventually('the lease is taken over', () => taken);
+    await eventually('the lease is taken over', () => hasClaimed);
     await eventually('the first process learns of it', () => vanished.lost.aborted);
     await jobs.stop();
     t.true(vanished.lost.aborted);
@@ -136,31 +136,31 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
 
   test('a lease that a clock which was ahead gave or released does not keep others waiting', async (t) => {
     const ahead = { now: () => Date.now() + 3_600_000 };
-    const held = await takeLease('ahead', { documents, clock: ahead, holder: 'ahead' });
+    const held = await acquireLease('ahead', { documents, clock: ahead, holder: 'ahead' });
     t.false('freeAtMs' in held, 'it was free');
     const everyMs = 60_000;
-    const first = await takeLease('ahead', { documents, clock, holder: 'first' }, { everyMs });
+    const first = await acquireLease('ahead', { documents, clock, holder: 'first' }, { everyMs });
     if ('freeAtMs' in first) return t.fail('it counts as free');
     await first.release(ahead.now());
-    const second = await takeLease('ahead', { documents, clock, holder: 'second' }, { everyMs });
+    const second = await acquireLease('ahead', { documents, clock, holder: 'second' }, { everyMs });
     if ('freeAtMs' in second) return t.fail('it may be taken again');
     await second.release(Date.now() + everyMs / 2);
-    const third = await takeLease('ahead', { documents, clock, holder: 'third' }, { everyMs });
+    const third = await acquireLease('ahead', { documents, clock, holder: 'third' }, { everyMs });
     t.true('freeAtMs' in third, 'a time within the interval holds');
   });
 
   test('a lease is renewed while the work goes on, however long it takes', async (t) => {
     const forMs = stretched(2_000);
-    const lease = await takeLease('long', { documents, clock, holder: 'one', forMs });
+    const lease = await acquireLease('long', { documents, clock, holder: 'one', forMs });
     if ('freeAtMs' in lease) return t.fail('the lease was free');
     const first = await documents.of(platformTenant).collection(leases).find('long');
     await eventually('the lease is renewed', async () => {
       const now = await documents.of(platformTenant).collection(leases).find('long');
       return Date.parse(now?.until ?? '') > Date.parse(first?.until ?? '') + forMs;
     });
-    t.true('freeAtMs' in (await takeLease('long', { documents, clock, holder: 'two', forMs })));
+    t.true('freeAtMs' in (await acquireLease('long', { documents, clock, holder: 'two', forMs })));
     await lease.release();
-    const next = await takeLease('long', { documents, clock, holder: 'two', forMs });
+    const next = await acquireLease('long', { documents, clock, holder: 'two', forMs });
     t.false('freeAtMs' in next);
     if (!('freeAtMs' in next)) await next.release();
   });
@@ -210,7 +210,7 @@ export const jobsContract = (open: () => Promise<Documents>): void => {
     );
     await eventually('the run began', () => begun);
     await jobs.stop();
-    const next = await takeLease('stopped', { documents, clock, holder: 'next' });
+    const next = await acquireLease('stopped', { documents, clock, holder: 'next' });
     t.false('freeAtMs' in next);
     if (!('freeAtMs' in next)) await next.release();
   });

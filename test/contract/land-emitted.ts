@@ -10,7 +10,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { someTenant } from './columns-harness.ts';
 import { errorBursts, errorBurstsSink, errorBurstsTable } from './made-up-sink.ts';
 
@@ -66,7 +66,7 @@ export const landEmittedContract = ({
     const { columns } = under();
     const faulty: Columns = {
       insert: (block, token, ...where) => insert(() => columns.insert(block, `${token}:${randomUUID()}`, ...where)),
-      tellLanded: (...told) => columns.tellLanded(...told),
+      recordWatermark: (...landings) => columns.recordWatermark(...landings),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
@@ -242,8 +242,8 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     const tenant = someTenant();
     const published: Message[] = [];
     const faulty = [{ emitter: 'a', position: '5' }, { emitter: 'a' }, { position: '1.0' }];
-    const sound = Array.from({ length: 40 }, (_, part) => `a 1.${part}`);
-    await processOf({ published })(partitionOf(tenant).batch(0, [...faulty, ...sound]));
+    const validValues = Array.from({ length: 40 }, (_, part) => `a 1.${part}`);
+    await processOf({ published })(partitionOf(tenant).batch(0, [...faulty, ...validValues]));
     t.is((await landed(tenant)).length, 40);
     t.deepEqual(
       published.map(({ headers }) => decodeDeadLetter(headers).reason),

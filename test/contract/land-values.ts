@@ -9,7 +9,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
-import { test } from '../few-at-once.ts';
+import { test } from '../limit-concurrency.ts';
 import { someTenant } from './columns-harness.ts';
 import { errorCounts, errorCountsSink, errorCountsTable } from './made-up-sink.ts';
 
@@ -49,7 +49,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
         insert === undefined
           ? columns.insert(block, token, ...where)
           : insert(() => columns.insert(block, `${token}:${++tokens}`, ...where)),
-      tellLanded: (...told) => columns.tellLanded(...told),
+      recordWatermark: (...landings) => columns.recordWatermark(...landings),
       of: (tenantId) => columns.of(tenantId),
       query: (sql, parameters, limits) => columns.query(sql, parameters, limits),
       execute: (sql) => columns.execute(sql),
@@ -170,9 +170,9 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     });
     await handlerOf(undefined, published)(batch);
     t.is((await landed(tenant)).length, 38);
-    const letters = published.map(({ headers }) => decodeDeadLetter(headers));
+    const deadLettersPublished = published.map(({ headers }) => decodeDeadLetter(headers));
     t.deepEqual(
-      letters.map(({ offset, reason, message }) => `${offset} ${reason}: ${message}`),
+      deadLettersPublished.map(({ offset, reason, message }) => `${offset} ${reason}: ${message}`),
       [
         '5003 bad-value: the value does not match topic made-up-counts: errors: Invalid input: expected number, received string',
         '5004 bad-value: column errors: -1 is no UInt64',

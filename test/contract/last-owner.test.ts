@@ -96,10 +96,10 @@ const suite = (
   test(`${store}: an Owner whose account is disabled is none that counts`, async (t) => {
     const documents = await open();
     const { tenantId, ids } = await withOwners(documents, 2);
-    const [gone = '', last = ''] = ids;
-    await documents.of(usersTenant).collection(users).update(gone, { disabled: true });
+    const [disabledId = '', last = ''] = ids;
+    await documents.of(usersTenant).collection(users).update(disabledId, { disabled: true });
     t.is(await run(documents, removeUser, tenantId, last), 409);
-    t.is(await run(documents, removeUser, tenantId, gone), 200);
+    t.is(await run(documents, removeUser, tenantId, disabledId), 200);
     await close(documents);
   });
 

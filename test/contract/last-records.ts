@@ -27,30 +27,35 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
       publish: (count: number, partition: number, body: string, of: string) =>
         producer.publish(Array.from({ length: count }, () => messageIn(partition, body, of))),
       /** No two have the same time. */
-      publishApart: async (partition: number, body: string) => {
+      publishSpaced: async (partition: number, body: string) => {
         await producer.publish([messageIn(partition, body)]);
         await anotherMillisecond();
       },
-      last: async (most: number): Promise<string[]> => {
-        const asked = { wish: { tenantId, filter: filterOf({ signal: 'logs' }) }, most, isClosed: () => false };
+      last: async (limit: number): Promise<string[]> => {
+        const tailRequest = {
+          wish: { tenantId, filter: filterOf({ signal: 'logs' }) },
+          maxRecords: limit,
+          isClosed: () => false,
+        };
         const ends = await bus.offsets(topic.name);
         const pasts = ends.map(({ partition, ...rest }) => ({ where: { topic: topic.name, partition }, ...rest }));
-        const found = await lastRecords(asked, pasts, bus);
+        const found = await lastRecords(tailRequest, pasts, bus);
         return found.map(({ text }) => (JSON.parse(text) as { body: string }).body);
       },
     };
   };
 
   test(`${name}: the last records are those of all partitions, however they are spread over them`, async (t) => {
-    const { publishApart, last } = await prepare(t);
+    const { publishSpaced, last } = await prepare(t);
     // One partition has many of the oldest, another one many of the newest, the others a few of all.
     const partitionFor = (index: number): number => {
       if (index % 10 === 0) return (index / 10) % partitions;
       return index < 100 ? 1 : 2;
     };
     const all = numbered('record', 200);
-    for (const [index, body] of all.entries()) await publishApart(partitionFor(index), body);
-    for (const most of [1, 7, 50, 150, 200, 1000]) t.deepEqual(await last(most), all.slice(-most), `the last ${most}`);
+    for (const [index, body] of all.entries()) await publishSpaced(partitionFor(index), body);
+    for (const limit of [1, 7, 50, 150, 200, 1000])
+      t.deepEqual(await last(limit), all.slice(-limit), `the last ${limit}`);
   });
 
   const noises = [
@@ -60,11 +65,11 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
   ];
   for (const { where, title, count, length, ...noise } of noises)
     test(`${name}: the last records are all of a time, also where ${where} has ${title} of others, more than are searched`, async (t) => {
-      const { publish, publishApart, last } = await prepare(t);
-      for (let partition = 0; partition < partitions; partition++) await publishApart(partition, 'too far');
+      const { publish, publishSpaced, last } = await prepare(t);
+      for (let partition = 0; partition < partitions; partition++) await publishSpaced(partition, 'too far');
       for (const partition of noise.in) await publish(count, partition, 'x'.repeat(length), 'others');
       const late = numbered('late', partitions);
-      for (const [partition, body] of late.entries()) await publishApart(partition, body);
+      for (const [partition, body] of late.entries()) await publishSpaced(partition, body);
       t.deepEqual(await last(5), late.slice(-5));
       t.deepEqual(await last(100), late);
     });

@@ -14,21 +14,21 @@ export interface Sent {
   readonly projectId?: string;
   readonly service?: string;
   readonly shards?: number;
-  readonly turn?: number;
+  readonly shardIndex?: number;
   readonly headers?: Partial<TelemetryHeaders>;
 }
 
 const messageOf = (signal: Signal, request: object, records: number, sent: Sent): Message => {
   const type = requestTypes[signal];
   const value = type.encode(type.fromObject(request)).finish();
-  const { tenantId, projectId = 'default', shards = 1, turn = 0, headers = {} } = sent;
+  const { tenantId, projectId = 'default', shards = 1, shardIndex = 0, headers = {} } = sent;
   const member = {
     ...{ length: value.length, size: value.length, records },
     ...{ receivedAtMs: Date.now(), source: '', traceparent: '' },
   };
   return {
     topic: topics[signal].name,
-    key: tenantKey(tenantId, shards, turn),
+    key: tenantKey(tenantId, shards, shardIndex),
     value,
     headers: encodeHeaders({
       ...{ tenantId, projectId, keyId: 'key', signal, format: 'otlp', encoding: 'identity', members: [member] },
@@ -81,7 +81,7 @@ export const anotherMillisecond = async (): Promise<void> => {
 export const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 
-export interface Heard {
+export interface Received {
   readonly bodies: string[];
   dropped: number;
   skipped: number;
@@ -91,21 +91,22 @@ export interface Heard {
 }
 
 /** Takes everything that there is. */
-export const hear = (listening: Listening, heard: Heard = silence()): Heard => {
+export const receive = (listening: Listening, received: Received = silence()): Received => {
   while (listening.hasNews) {
-    const { records, dropped, skipped, gap, live, positions } = listening.take(1024 * 1024);
+    const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(1024 * 1024);
     // biome-ignore lint/suspicious/noExplicitAny: records of both signals
-    for (const record of records.map((text) => JSON.parse(text) as any)) heard.bodies.push(record.body ?? record.name);
-    heard.dropped += dropped;
-    heard.skipped += skipped;
-    heard.gaps += Number(gap);
-    heard.live = live;
-    heard.positions = positions;
+    for (const record of records.map((text) => JSON.parse(text) as any))
+      received.bodies.push(record.body ?? record.name);
+    received.dropped += dropped;
+    received.skipped += skipped;
+    received.gaps += Number(gap);
+    received.live = live;
+    received.positions = positions;
   }
-  return heard;
+  return received;
 };
 
-export const silence = (): Heard => ({
+export const silence = (): Received => ({
   bodies: [],
   ...{ dropped: 0, skipped: 0, gaps: 0, live: false, positions: new Map() },
 });

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { defineSchedule, scheduleTopic } from '../../processors/engine/schedule.ts';
-import { decodeSlot, type SavedThing } from '../../processors/engine/schedule-snapshot.ts';
-import { nextDue, phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { decodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';
+import { itemKey, nextDue, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
 import type { States } from '../../runtime/states.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
@@ -47,11 +47,11 @@ const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
 };
 
 const slotKey = (name: string, { tenantId, id }: MadeCheck): string =>
-  `schedules/${name}/${slotOf(phaseOf(thingKey(tenantId, id)))}`;
+  `schedules/${name}/${slotOf(phaseOf(itemKey(tenantId, id)))}`;
 
 /** A schedule of its own for each `id`, whose states are chains of the due times that were run. */
 export const madeUpChecks = (id: string) => {
-  const things = defineCollection<Check>({ name: `checks-${id.slice(0, 8)}` });
+  const checkCollection = defineCollection<Check>({ name: `checks-${id.slice(0, 8)}` });
   const effects = defineDerivedTopic({
     name: `effects.${id}`,
     summary: 'of a test',
@@ -62,23 +62,23 @@ export const madeUpChecks = (id: string) => {
   const schedule = defineSchedule({
     name: `checks-${id}`,
     summary: 'of a test',
-    things,
+    collection: checkCollection,
     everyMs: ({ everyMs }) => everyMs,
     missed: { makeUp: 100_000 },
     state: { version: 1, schema: State, empty: () => ({ runs: 0, chain: '' }) },
     emits: { effects },
-    async run(thing, { tenantId, dueMs, state, emit }) {
-      emit.effects({ tenantId, id: `${thing.id}@${dueMs}` });
+    async run(item, { tenantId, dueMs, state, emit }) {
+      emit.effects({ tenantId, id: `${item.id}@${dueMs}` });
       await sleep(Math.random() * 3);
       return { runs: state.runs + 1, chain: chained(state.chain, dueMs) };
     },
   });
   const next = ({ tenantId, id: check, everyMs }: MadeCheck, afterMs: number): number =>
-    nextDue(phaseOf(thingKey(tenantId, check)), everyMs, afterMs);
+    nextDue(phaseOf(itemKey(tenantId, check)), everyMs, afterMs);
 
-  const saved = async (states: Pick<States, 'load'>, check: MadeCheck): Promise<SavedThing | undefined> => {
+  const saved = async (states: Pick<States, 'load'>, check: MadeCheck): Promise<SavedItem | undefined> => {
     const snapshot = await states.load(slotKey(schedule.name, check));
-    return snapshot && decodeSlot(snapshot.bytes).things.get(thingKey(check.tenantId, check.id));
+    return snapshot && decodeSlot(snapshot.bytes).items.get(itemKey(check.tenantId, check.id));
   };
 
   return {
@@ -86,14 +86,14 @@ export const madeUpChecks = (id: string) => {
     saved,
     /** Makes topics, collections and thirty checks of three tenants, the most frequent of them each `everyMs`. */
     async prepare(bus: Bus, documents: Documents, everyMs: number): Promise<MadeCheck[]> {
-      await documents.ensureCollections([things, processorStates, processorStateChunks]);
-      const dealt = scheduleTopic(schedule.name);
-      await bus.ensureTopics([{ ...dealt, partitions: 4, embeddedPartitions: 4 }, effects]);
+      await documents.ensureCollections([checkCollection, processorStates, processorStateChunks]);
+      const triggerTopic = scheduleTopic(schedule.name);
+      await bus.ensureTopics([{ ...triggerTopic, partitions: 4, embeddedPartitions: 4 }, effects]);
       const made: MadeCheck[] = [];
       for (let index = 0; index < 30; index++) {
         const tenantId = `tenant-${index % 3}`;
         const check = { everyMs: everyMs + 500 * (index % 7) };
-        made.push({ ...(await documents.of(tenantId).collection(things).insert(check)), tenantId });
+        made.push({ ...(await documents.of(tenantId).collection(checkCollection).insert(check)), tenantId });
       }
       return made;
     },

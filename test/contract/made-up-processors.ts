@@ -27,8 +27,8 @@ const effects: Readonly<Record<string, () => void>> = {
     for (;;);
   },
   fatal() {
-    const kept: unknown[] = [];
-    for (;;) kept.push(new Array(10_000_000).fill(kept.length));
+    const retainedArrays: unknown[] = [];
+    for (;;) retainedArrays.push(new Array(10_000_000).fill(retainedArrays.length));
   },
 };
 

@@ -7,7 +7,7 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { type AuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
-import type { Asked, World } from './example.ts';
+import type { OperationRequest, World } from './example.ts';
 import { recordsElsewhere, unshown } from './examples.ts';
 import { cookiesOf, secretsIn } from './secrets.ts';
 import { startWorlds } from './world.ts';
@@ -22,7 +22,12 @@ const recordsOf = async (a: World, requestId: string | null): Promise<AuditRecor
 };
 
 /** What an answer to an example has that it must not have, or lacks. */
-export const wrongWith = async (a: World, operation: Operation, asked: Asked, answer: Answer): Promise<string[]> => {
+export const wrongWith = async (
+  a: World,
+  operation: Operation,
+  operationRequest: OperationRequest,
+  answer: Answer,
+): Promise<string[]> => {
   if (answer.status !== 200) return [`answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`];
   const records = await recordsOf(a, answer.headers.get('x-request-id'));
   const actions = records.map(({ action }) => action).filter((action) => !operation.audit.includes(action));
@@ -30,12 +35,12 @@ export const wrongWith = async (a: World, operation: Operation, asked: Asked, an
   const expected = operation.audit.length > 0 && !(operation.operationId in recordsElsewhere);
   if (expected && records.length === 0) wrong.push('left no audit record');
   const owner = `owner@${a.tenant}.example`;
-  const byOwner = operation.role !== 'none' && asked.token === undefined;
+  const byOwner = operation.role !== 'none' && operationRequest.token === undefined;
   for (const { details } of byOwner ? records : [])
     if (details?.actorName !== owner) wrong.push(`recorded the actor ${details?.actorName}`);
-  const said = JSON.stringify(records);
-  const secrets = [...secretsIn(asked.body), ...secretsIn(answer.body), ...cookiesOf(answer)];
-  return [...wrong, ...secrets.filter((secret) => said.includes(secret)).map((secret) => `recorded ${secret}`)];
+  const recordsText = JSON.stringify(records);
+  const secrets = [...secretsIn(operationRequest.body), ...secretsIn(answer.body), ...cookiesOf(answer)];
+  return [...wrong, ...secrets.filter((secret) => recordsText.includes(secret)).map((secret) => `recorded ${secret}`)];
 };
 
 /** The suite over stores that `options` open. */
@@ -53,8 +58,8 @@ export const operationsSucceed = (store: string, options: () => Promise<Paramete
     const failures: string[] = [];
     for (const operation of built.filter(({ operationId }) => !(operationId in unshown))) {
       try {
-        const asked = await a.example(operation);
-        const wrong = await wrongWith(a, operation, asked, await a.ask(operation, asked));
+        const operationRequest = await a.example(operation);
+        const wrong = await wrongWith(a, operation, operationRequest, await a.call(operation, operationRequest));
         failures.push(...wrong.map((what) => `${named(operation)} ${what}`));
       } catch (error) {
         failures.push(`${named(operation)}: ${String(error)}`);

@@ -30,7 +30,7 @@ const names = ({ status, body }: Answer, path: string): boolean =>
     return within && detail.message !== '';
   });
 
-const told = (operation: Operation, what: string, { status, body }: Answer): string =>
+const describeFailure = (operation: Operation, what: string, { status, body }: Answer): string =>
   `${named(operation)} with ${what}: ${status} ${JSON.stringify(body).slice(0, 300)}`;
 
 const badBodiesOf = ({ body }: Operation): BadValue[] => {
@@ -41,15 +41,15 @@ const badBodiesOf = ({ body }: Operation): BadValue[] => {
 
 test('every field of every body', async (t) => {
   const failures: string[] = [];
-  let asked = 0;
+  let callCount = 0;
   for (const [at, operation] of built.entries())
     for (const { path, what, value } of drawnAt(at, badBodiesOf(operation), parts)) {
-      const answer = await harness.ask(operation.method, pathOf(operation, {}), { body: value });
-      asked++;
-      if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
+      const answer = await harness.request(operation.method, pathOf(operation, {}), { body: value });
+      callCount++;
+      if (!names(answer, path)) failures.push(describeFailure(operation, `${path} ${what}`, answer));
     }
-  t.log(`${asked} bodies are drawn (TEST_SEED=${drawSeed})`);
-  t.true(asked > built.length);
+  t.log(`${callCount} bodies are drawn (TEST_SEED=${drawSeed})`);
+  t.true(callCount > built.length);
   t.deepEqual(failures, []);
 });
 
@@ -71,15 +71,15 @@ const queriesOf = ({ query }: Operation): [name: string, what: string, text: str
 
 test('every parameter of every query', async (t) => {
   const failures: string[] = [];
-  let asked = 0;
+  let callCount = 0;
   for (const [at, operation] of built.entries())
     for (const [path, what, text] of drawnAt(at, queriesOf(operation), parts)) {
-      const answer = await harness.ask(operation.method, `${pathOf(operation, {})}?${text}`);
-      asked++;
-      if (!names(answer, path)) failures.push(told(operation, `${path} ${what}`, answer));
+      const answer = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
+      callCount++;
+      if (!names(answer, path)) failures.push(describeFailure(operation, `${path} ${what}`, answer));
     }
-  t.log(`${asked} queries are drawn (TEST_SEED=${drawSeed})`);
-  t.true(asked > built.length);
+  t.log(`${callCount} queries are drawn (TEST_SEED=${drawSeed})`);
+  t.true(callCount > built.length);
   t.deepEqual(failures, []);
 });
 
@@ -91,8 +91,8 @@ test('a parameter that an operation does not declare is refused, also where it d
       ['tenantId[]', 'tenantId[]=b'],
       ['__proto__', '__proto__=x'],
     ] as const) {
-      const answer = await harness.ask(operation.method, `${pathOf(operation, {})}?${text}`);
-      if (!names(answer, path)) failures.push(told(operation, text, answer));
+      const answer = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
+      if (!names(answer, path)) failures.push(describeFailure(operation, text, answer));
     }
   t.deepEqual(failures, []);
 });

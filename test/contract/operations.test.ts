@@ -31,12 +31,12 @@ const isError = (answer: Answer, status: number, code: string): boolean =>
 /** Names of the operations for which a check fails, with what they answered. */
 const failing = async (
   checked: readonly Operation[],
-  ask: (operation: Operation) => Promise<Answer>,
+  callOperation: (operation: Operation) => Promise<Answer>,
   holds: (answer: Answer, operation: Operation) => boolean,
 ): Promise<string[]> => {
   const failures: string[] = [];
   for (const operation of checked) {
-    const answer = await ask(operation);
+    const answer = await callOperation(operation);
     if (!holds(answer, operation))
       failures.push(`${named(operation)}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 200)}`);
   }
@@ -76,7 +76,7 @@ test('every operation without a session answers 401', async (t) => {
   t.deepEqual(
     await failing(
       withSession,
-      ({ method, path }) => harness.ask(method, concrete(path), { as: 'nobody' }),
+      ({ method, path }) => harness.request(method, concrete(path), { as: 'nobody' }),
       (answer) => isError(answer, 401, 'UNAUTHENTICATED'),
     ),
     [],
@@ -88,7 +88,7 @@ for (const role of roles) {
     t.deepEqual(
       await failing(
         withSession.filter((operation) => !mayCall(role, operation.role)),
-        ({ method, path }) => harness.ask(method, concrete(path), { as: role }),
+        ({ method, path }) => harness.request(method, concrete(path), { as: role }),
         (answer) => isError(answer, 403, 'FORBIDDEN'),
       ),
       [],
@@ -116,7 +116,7 @@ test('every GET that a role may call is not refused to it', async (t) => {
     failures.push(
       ...(await failing(
         [...callers].filter(([, drawn]) => drawn.includes(role)).map(([operation]) => operation),
-        ({ method, path }) => harness.ask(method, concrete(path), { as: role }),
+        ({ method, path }) => harness.request(method, concrete(path), { as: role }),
         ({ status }) => ![401, 403, 500].includes(status),
       )),
     );
@@ -129,7 +129,7 @@ test('every operation answers 403 under another organization’s prefix, and the
   t.deepEqual(
     await failing(
       prefixed,
-      ({ method, path }) => harness.ask(method, under('b', path)),
+      ({ method, path }) => harness.request(method, under('b', path)),
       (answer) => isError(answer, 403, 'TENANT_MISMATCH'),
     ),
     [],
@@ -137,7 +137,7 @@ test('every operation answers 403 under another organization’s prefix, and the
   t.deepEqual(
     await failing(
       prefixed.filter(({ built }) => !built),
-      ({ method, path }) => harness.ask(method, under('a', path)),
+      ({ method, path }) => harness.request(method, under('a', path)),
       (answer) => isError(answer, 501, 'NOT_IMPLEMENTED'),
     ),
     [],
@@ -147,14 +147,14 @@ test('every operation answers 403 under another organization’s prefix, and the
 test('every operation refuses a query and a body that name another organization', async (t) => {
   const refused = (answer: Answer): boolean => isError(answer, 403, 'TENANT_MISMATCH');
   t.deepEqual(
-    await failing(withSession, ({ method, path }) => harness.ask(method, `${concrete(path)}?tenantId=b`), refused),
+    await failing(withSession, ({ method, path }) => harness.request(method, `${concrete(path)}?tenantId=b`), refused),
     [],
   );
   t.deepEqual(
     await failing(
       withSession.filter(({ method }) => method !== 'GET'),
       ({ method, path, form }) =>
-        harness.ask(
+        harness.request(
           method,
           concrete(path),
           form
@@ -175,7 +175,7 @@ test('every operation whose entitlement the plan lacks answers 403 UPGRADE_REQUI
   t.deepEqual(
     await failing(
       withSession.filter(({ entitlement }) => entitlement !== undefined && !['logs', 'metrics'].includes(entitlement)),
-      ({ method, path }) => harness.ask(method, concrete(path), { as: `token ${token}` }),
+      ({ method, path }) => harness.request(method, concrete(path), { as: `token ${token}` }),
       (answer) => isError(answer, 403, 'UPGRADE_REQUIRED'),
     ),
     [],
@@ -186,7 +186,7 @@ test('every operation that is not built answers 501', async (t) => {
   t.deepEqual(
     await failing(
       operations.filter(({ built }) => !built),
-      ({ method, path }) => harness.ask(method, concrete(path)),
+      ({ method, path }) => harness.request(method, concrete(path)),
       (answer) => isError(answer, 501, 'NOT_IMPLEMENTED'),
     ),
     [],
@@ -210,7 +210,7 @@ test('every built operation on one thing answers 404 for an id that there is not
         (operation) => operation.built && operation.path.includes('{') && !isOfFields(operation) && !makes(operation),
       ),
       (operation) =>
-        harness.ask(
+        harness.request(
           operation.method,
           concrete(operation.path) + scoped(operation),
           operation.body === undefined ? {} : { body: fineBody(operation.body) },
@@ -232,7 +232,7 @@ test('every built operation names a field that it does not know', async (t) => {
   t.deepEqual(
     await failing(
       built.filter(({ query, method }) => query !== undefined && method === 'GET' && isStrict(query)),
-      ({ method, path }) => harness.ask(method, `${concrete(path)}?surprise=1`),
+      ({ method, path }) => harness.request(method, `${concrete(path)}?surprise=1`),
       (answer) => bad(answer, 'surprise'),
     ),
     [],
@@ -240,7 +240,7 @@ test('every built operation names a field that it does not know', async (t) => {
   t.deepEqual(
     await failing(
       built.filter(({ body }) => body !== undefined),
-      ({ method, path }) => harness.ask(method, concrete(path), { body: { surprise: 1 } }),
+      ({ method, path }) => harness.request(method, concrete(path), { body: { surprise: 1 } }),
       (answer) => bad(answer, 'surprise'),
     ),
     [],
@@ -250,7 +250,7 @@ test('every built operation names a field that it does not know', async (t) => {
 test('every built operation with a body refuses what is no JSON, another type, another encoding, and too much', async (t) => {
   const withBody = operations.filter(({ built, body }) => built && body !== undefined);
   const sending = (headers: Record<string, string>, body: string) => (operation: Operation) =>
-    harness.ask(operation.method, concrete(operation.path), { body, headers });
+    harness.request(operation.method, concrete(operation.path), { body, headers });
   const type = { 'content-type': 'application/json' };
   t.deepEqual(await failing(withBody, sending(type, '{"a":'), (answer) => bad(answer, '')), []);
   const tooDeep = Array(64).fill(0).join('.');
@@ -272,7 +272,7 @@ test('every built operation with a body refuses what is no JSON, another type, a
     await failing(
       withBody,
       (operation) =>
-        harness.ask(operation.method, concrete(operation.path), {
+        harness.request(operation.method, concrete(operation.path), {
           headers: type,
           body: JSON.stringify('x'.repeat(operation.maxBodyBytes)),
         }),
@@ -283,10 +283,10 @@ test('every built operation with a body refuses what is no JSON, another type, a
 });
 
 test('every path answers 405 with Allow for a method that it does not have', async (t) => {
-  const answer = await harness.ask('PUT', '/api/logs');
+  const answer = await harness.request('PUT', '/api/logs');
   t.true(isError(answer, 405, 'METHOD_NOT_ALLOWED'));
   t.is(answer.headers.get('allow'), 'GET');
-  t.is((await harness.ask('PURGE', '/api/projects/x')).headers.get('allow'), 'DELETE, GET, PATCH');
+  t.is((await harness.request('PURGE', '/api/projects/x')).headers.get('allow'), 'DELETE, GET, PATCH');
 });
 
 test('the report lists what is missing, and everything', async (t) => {

@@ -7,7 +7,7 @@ import { operations } from '../../api/groups/index.ts';
 const web = fileURLToPath(new URL('../../web', import.meta.url));
 
 /** Method and path of each call that the page declares. */
-const asked = new Set(
+const declaredCalls = new Set(
   globSync('**/*.{ts,tsx}', { cwd: web })
     .map((file) => readFileSync(`${web}/${file}`, 'utf8'))
     .flatMap((source) => [
@@ -21,16 +21,16 @@ const asked = new Set(
 
 test('the page asks for operations that are built', (t) => {
   const built = new Set(operations.filter(({ built }) => built).map(({ method, path }) => `${method} ${path}`));
-  t.true(asked.size > 20);
+  t.true(declaredCalls.size > 20);
   t.deepEqual(
-    [...asked].filter((call) => !built.has(call)),
+    [...declaredCalls].filter((call) => !built.has(call)),
     [],
   );
 });
 
 test('built operations that the page does not ask are told', (t) => {
   const missing = operations.filter(
-    ({ built, hidden, method, path }) => built && !hidden && !asked.has(`${method} ${path}`),
+    ({ built, hidden, method, path }) => built && !hidden && !declaredCalls.has(`${method} ${path}`),
   );
   for (const [group, those] of Map.groupBy(missing, ({ group }) => group))
     t.log(`${group}: ${those.map(({ method, path }) => `${method} ${path}`).join(', ')}`);

@@ -23,8 +23,8 @@ export const peopleExamples: Readonly<Record<string, Example>> = {
   },
   register: () => ({ token: '', body: { email: somebody(), organization: 'Another' } }),
   acceptInvitation: async ({ harness }) => {
-    const wanted = { email: somebody(), organization: 'Another', expiresAt: soon() };
-    const { token } = await putToken(harness.documents, { purpose: 'registration', ...wanted });
+    const registration = { email: somebody(), organization: 'Another', expiresAt: soon() };
+    const { token } = await putToken(harness.documents, { purpose: 'registration', ...registration });
     return { token: '', body: { token, name: 'Somebody', password } };
   },
 

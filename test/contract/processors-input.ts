@@ -9,7 +9,7 @@ import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
-import { alertRoutingId, alertRoutings, usualRouting } from '../../schemas/resources/alert-routing.ts';
+import { alertRoutingId, alertRoutings, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
@@ -153,7 +153,7 @@ const transitionsOf = (random: Random, atMs: number, tenantId: string): object[]
   });
 
 /** Beats of a few jobs, whose runs overlap, fail, or do not end; mostly beside what tells that they are taken. */
-const beatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
+const heartbeatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
   ...Array.from({ length: random(4) }, () => ({
     ...{ tenantId, kind: 'beat', checkId: `job-${random(3)}`, projectId: 'shop', receivedMs: atMs - random(3_000) },
     ...{ signal: pick(random, ['start', 'end', 'end', 'fail']), exitCode: pick(random, [null, 0, 1]) },
@@ -209,7 +209,7 @@ type Values = (random: Random, atMs: number, tenantId: string, index: number) =>
 
 /** Values of topics that processors and receivers write. */
 const emittedValues: Readonly<Record<string, Values>> = {
-  [topics.syntheticBeats.name]: beatsOf,
+  [topics.syntheticHeartbeats.name]: heartbeatsOf,
   [topics.syntheticRuns.name]: runsOf,
   [topics.alertTransitions.name]: transitionsOf,
   [topics.anomalyPoints.name]: anomalyPointsOf,
@@ -251,10 +251,10 @@ export interface FollowedDocument {
   readonly document: object & Stored;
 }
 
-const usualWithChannels = {
-  ...{ id: alertRoutingId, ...usualRouting, version: 1 },
+const defaultRoutingWithChannels = {
+  ...{ id: alertRoutingId, ...defaultRouting, version: 1 },
   ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
-  route: { ...usualRouting.route, groupWait: '10s', groupInterval: '30s', repeatInterval: '5m' },
+  route: { ...defaultRouting.route, groupWait: '10s', groupInterval: '30s', repeatInterval: '5m' },
   receivers: [{ name: 'default', channelIds: ['mail', 'chat'], sendResolved: true }],
 };
 
@@ -271,7 +271,7 @@ const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
 /** Documents of each collection that processors follow. */
 const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
   [detectionRules.name]: detectionRulesForTests.map((rule) => stored(rule)),
-  [alertRoutings.name]: [usualWithChannels],
+  [alertRoutings.name]: [defaultRoutingWithChannels],
   [syntheticChecks.name]: jobs,
   [indicatorBlocks.name]: [
     {

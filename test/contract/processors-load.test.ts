@@ -72,9 +72,9 @@ const open = async (t: ExecutionContext) => {
       await bus.close();
       bus = await openBus('another-bus');
     },
-    async say(...said: string[]) {
+    async publishWords(...wordsToPublish: string[]) {
       const producer = await bus.producer();
-      for (const word of said)
+      for (const word of wordsToPublish)
         await producer.publish([
           {
             ...{ topic: words.name, key: 'acme', headers: { tenant: 'acme', records: '1' } },
@@ -106,8 +106,8 @@ const open = async (t: ExecutionContext) => {
       return stop;
     },
     /** Has the processor step what is said, and save. */
-    async tallied(...said: string[]) {
-      await this.say(...said);
+    async tallied(...wordsToPublish: string[]) {
+      await this.publishWords(...wordsToPublish);
       const stop = await this.start();
       await this.caughtUp();
       await stop();
@@ -121,20 +121,20 @@ test('A processor whose snapshot is damaged names it and waits, alone, and goes 
   await world.tallied('a', 'a');
   const heads = documents.of(platformTenant).collection(processorStates);
   await heads.update(key, { bytes: Buffer.from('something else').toString('base64') });
-  await world.say('a');
+  await world.publishWords('a');
   await world.start('test-tallies', 'test-shouts');
   await world.caughtUp('test-shouts');
   const complaints = () =>
     lines.filter(({ fields, message }) => /is damaged/.test(message) && fields['processor'] === 'test-tallies');
   await eventually('it tries again', () => complaints().length > 1);
   t.regex(String(complaints()[0]?.fields['error']), /oiq processor-state remove test-tallies\/test-words\/0/);
-  await world.say('b');
+  await world.publishWords('b');
   await world.caughtUp('test-shouts');
   t.deepEqual((await shouted()).toSorted(), ['A', 'A', 'A', 'B', 'a1', 'a2']);
 
   const printed: string[] = [];
-  const request = (asked: Parameters<typeof runProcessorStateRequest>[1]): Promise<void> =>
-    runProcessorStateRequest({ documents, clock: systemClock }, asked, (line) => printed.push(line));
+  const request = (stateRequest: Parameters<typeof runProcessorStateRequest>[1]): Promise<void> =>
+    runProcessorStateRequest({ documents, clock: systemClock }, stateRequest, (line) => printed.push(line));
   await request({ action: 'list-processor-states' });
   t.true(
     printed.some((line) => /^test-tallies\/test-words\/0 {2}\S+Z {2}\d+ bytes$/.test(line)),
@@ -169,7 +169,7 @@ test('Messages that the snapshot lacks and that are not kept any longer are coun
   const early = await states.load(key);
   await world.tallied(...new Array<string>(60).fill('a'));
   time.nowMs += 400 * 86_400_000;
-  await world.say('a');
+  await world.publishWords('a');
   await world.bus.retain();
   const [bounds] = await world.bus.offsets(words.name);
   const earliest = bounds?.earliest ?? 0;

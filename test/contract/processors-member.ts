@@ -36,9 +36,9 @@ const { place, processor, module, nowMs, seed, kills, failures, ticks, isSettlin
 ) as MemberOptions;
 
 // From the beginning: one that is told to leave while it joins is to leave, not to die.
-let isAsked = false;
+let isStopRequested = false;
 process.on('SIGTERM', () => {
-  isAsked = true;
+  isStopRequested = true;
 });
 
 const random = seeded(seed);
@@ -118,7 +118,7 @@ const isDone = async (): Promise<boolean> => {
   }
   return true;
 };
-while (!isAsked && !(await isDone().catch(() => false))) await sleep(100);
+while (!isStopRequested && !(await isDone().catch(() => false))) await sleep(100);
 await role.stop();
 await bus.close();
 await documents.close();

@@ -28,7 +28,7 @@ import { visitCounter } from '../cases/made-up-processor.ts';
 import { plain, requestTypes } from '../cases/proto/load.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
-import { drawn, drawTold } from '../drawing.ts';
+import { drawn, drawnSummary } from '../drawing.ts';
 import { nodeFlags } from '../end-to-end/oiq-process.ts';
 import { stretched } from '../waiting.ts';
 import { type FollowedDocument, followedDocuments, inputOf, tenants } from './processors-input.ts';
@@ -43,7 +43,7 @@ export interface OnceContract {
   readonly members: number;
   readonly rounds: number;
   /** Where fewer members died, there is one round more. */
-  readonly leastDeaths: number;
+  readonly minDeaths: number;
   readonly messages: number;
   /** A run disturbs one registered processor in so many, which it draws. */
   readonly parts: number;
@@ -52,7 +52,7 @@ export interface OnceContract {
   readonly failures: number;
 }
 
-const mostRounds = 6;
+const maxRounds = 6;
 
 /** A process of the disturbed run. */
 interface Member {
@@ -82,7 +82,7 @@ const readAll = async (bus: Bus, topic: string, partition: number, from = 0): Pr
   return records;
 };
 
-const keep = (
+const addToReference = (
   reference: Reference,
   { messages, poison }: Pick<ReturnType<Task['batch']>, 'messages' | 'poison'>,
 ): void => {
@@ -113,7 +113,7 @@ const valuesOf = (topic: string, { value, headers }: Pick<Message, 'value' | 'he
 };
 
 /** Messages whose emitter's position is above those before. */
-const takenOnce = (messages: readonly BusRecord[]): BusRecord[] => {
+const withoutDuplicates = (messages: readonly BusRecord[]): BusRecord[] => {
   const highest = new Map<string, readonly [number, number]>();
   return messages.filter(({ headers }) => {
     const emitter = headers['emitter'] ?? '';
@@ -166,8 +166,8 @@ class DisturbedRun {
 
   async run(): Promise<void> {
     await this.#open((stores) => this.#prepare(stores));
-    const { rounds, leastDeaths } = this.#contract;
-    for (let round = 1; round <= rounds || (this.#deaths < leastDeaths && round <= mostRounds); round++) {
+    const { rounds, minDeaths } = this.#contract;
+    for (let round = 1; round <= rounds || (this.#deaths < minDeaths && round <= maxRounds); round++) {
       await this.#open((stores) => this.#feed(stores));
       await this.#disturb(round >= rounds);
       await this.#open((stores) => this.#follow(stores));
@@ -353,10 +353,10 @@ class DisturbedRun {
       const { topic, partition, task } = reference;
       const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
       if (saved === undefined || decodeTask(saved.bytes).tick === reference.ticks) continue;
-      keep(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
       const answer = task.tick(this.#nowMs);
       task.published();
-      if (answer !== undefined) keep(reference, answer);
+      if (answer !== undefined) addToReference(reference, answer);
       reference.ticks++;
     }
   }
@@ -366,7 +366,7 @@ class DisturbedRun {
     const states = openStates({ documents, clock: systemClock });
     for (const reference of this.#references) {
       const { topic, partition, task } = reference;
-      keep(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
+      addToReference(reference, task.batch(await readAll(bus, topic, partition, task.holding.nextOffset)));
       const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
       t.deepEqual(stateIn(saved?.bytes ?? new Uint8Array(0)), stateIn(task.snapshot()), `${topic}/${partition}`);
     }
@@ -375,9 +375,9 @@ class DisturbedRun {
     for (const { name } of Object.values(this.#processor.emits)) {
       for (const { partition } of await bus.offsets(name)) {
         const messages = await readAll(bus, name, partition);
-        const taken = takenOnce(messages);
-        duplicates += messages.length - taken.length;
-        values.push(...taken.flatMap((message) => valuesOf(name, message)));
+        const distinct = withoutDuplicates(messages);
+        duplicates += messages.length - distinct.length;
+        values.push(...distinct.flatMap((message) => valuesOf(name, message)));
       }
     }
     const expected = this.#references.flatMap((reference) => reference.values);
@@ -386,17 +386,17 @@ class DisturbedRun {
     );
     t.true(expected.length > 0);
     t.deepEqual(values.sort(), expected.sort());
-    const letters = new Set<string>();
+    const deadLetterTexts = new Set<string>();
     for (const { partition } of await bus.offsets(topics.deadLetter.name)) {
       for (const { headers } of await readAll(bus, topics.deadLetter.name, partition)) {
         const { reason, topic, partition: from, offset, originalHeaders } = decodeDeadLetter(headers);
-        letters.add(`${topic} ${from} ${offset} ${reason} ${originalHeaders['only-ordinals']}`);
+        deadLetterTexts.add(`${topic} ${from} ${offset} ${reason} ${originalHeaders['only-ordinals']}`);
       }
     }
     const poison = this.#references.flatMap(({ topic, partition, poison: all }) =>
       all.map(({ offset, reason, ordinals }) => `${topic} ${partition} ${offset} ${reason} ${ordinals}`),
     );
-    t.deepEqual([...letters].sort(), poison.sort());
+    t.deepEqual([...deadLetterTexts].sort(), poison.sort());
   }
 }
 
@@ -406,7 +406,7 @@ export const onceContract = (contract: OnceContract): void => {
   const chosen = drawn(registered, contract.parts);
   const names = chosen.map(({ name }) => name);
   test(`${contract.name}: processors are drawn`, (t) => {
-    t.log(drawTold(names, registered));
+    t.log(drawnSummary(names, registered));
     t.true(names.length > 0);
   });
   for (const [processor, module] of [

@@ -99,11 +99,11 @@ const shouted = async (bus: Bus): Promise<string[]> =>
     (JSON.parse(value.toString()) as { word: string }[]).map(({ word }) => word),
   );
 
-const messageOf = (tenantId: string, said: readonly string[], headers: Message['headers'] = {}): Message => ({
+const messageOf = (tenantId: string, tallyWords: readonly string[], headers: Message['headers'] = {}): Message => ({
   topic: words.name,
   key: tenantId,
-  value: Buffer.from(JSON.stringify(said.map((word) => ({ tenantId, word })))),
-  headers: { tenant: tenantId, records: String(said.length), ...headers },
+  value: Buffer.from(JSON.stringify(tallyWords.map((word) => ({ tenantId, word })))),
+  headers: { tenant: tenantId, records: String(tallyWords.length), ...headers },
 });
 
 const lagOf = async (bus: Bus, of = group): Promise<number> =>
@@ -127,12 +127,12 @@ test('what a step emits is published, in order, and in messages that can be take
 
 test('a processor that takes 10 ms for each item holds up no other', async (t) => {
   const stores = await open(t);
-  const said = Array.from({ length: 10 }, (_, index) => `word-${index}`);
-  await stores.producer.publish(Array.from({ length: 60 }, () => messageOf('acme', said)));
+  const tallyWords = Array.from({ length: 10 }, (_, index) => `word-${index}`);
+  await stores.producer.publish(Array.from({ length: 60 }, () => messageOf('acme', tallyWords)));
   await start(t, stores, ['test-slow', ...quick]);
   for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
   // The slow one is at work now.
-  await stores.producer.publish([messageOf('acme', said)]);
+  await stores.producer.publish([messageOf('acme', tallyWords)]);
   for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
   t.is(await lagOf(stores.bus, 'processors.test-slow'), 61);
   await caughtUp(stores.bus, 'processors.test-slow');
@@ -147,8 +147,8 @@ test('what takes long to save is saved seldomer: twenty times as long lies betwe
   const [began, before] = [performance.now(), saved()];
   await eventually('it was saved again and again', () => saved() >= before + 3);
   // The first may come at once.
-  const tookMs = performance.now() - began;
-  t.true(tookMs > (saved() - before - 1) * 20 * heavyMs, `${saved() - before} in ${tookMs} ms`);
+  const durationMs = performance.now() - began;
+  t.true(durationMs > (saved() - before - 1) * 20 * heavyMs, `${saved() - before} in ${durationMs} ms`);
 });
 
 test('what is dropped is neither published nor a dead letter, and counted by its reason', async (t) => {
@@ -173,13 +173,20 @@ for (const [word, reason] of [
     await start(t, stores, 'test-shouts');
     await caughtUp(stores.bus);
     t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C']);
-    const letters = await all(stores.bus, topics.deadLetter);
-    t.is(letters.length, 1);
-    const letter = decodeDeadLetter(letters[0]?.headers ?? {});
-    t.like(letter, { tenantId: 'acme', origin: group, kind: 'unprocessable', reason, topic: words.name, offset: 0 });
-    t.is(letter.originalHeaders['only-ordinals'], '1');
-    const repaired = Buffer.from((letters[0]?.value.toString() ?? '').replaceAll(word, 'repaired'));
-    const headers = { ...letter.originalHeaders, 'only-group': group };
+    const deadLetters = await all(stores.bus, topics.deadLetter);
+    t.is(deadLetters.length, 1);
+    const deadLetterHeaders = decodeDeadLetter(deadLetters[0]?.headers ?? {});
+    t.like(deadLetterHeaders, {
+      tenantId: 'acme',
+      origin: group,
+      kind: 'unprocessable',
+      reason,
+      topic: words.name,
+      offset: 0,
+    });
+    t.is(deadLetterHeaders.originalHeaders['only-ordinals'], '1');
+    const repaired = Buffer.from((deadLetters[0]?.value.toString() ?? '').replaceAll(word, 'repaired'));
+    const headers = { ...deadLetterHeaders.originalHeaders, 'only-group': group };
     await stores.producer.publish([{ topic: words.name, key: 'acme', value: repaired, headers }]);
     await caughtUp(stores.bus);
     t.deepEqual(await shouted(stores.bus), ['A', 'B', 'C', 'REPAIRED']);
@@ -192,9 +199,11 @@ test('what no schema describes is a dead letter as a whole', async (t) => {
   await start(t, stores, 'test-shouts');
   await caughtUp(stores.bus);
   t.deepEqual(await shouted(stores.bus), ['A']);
-  const [letter] = (await all(stores.bus, topics.deadLetter)).map(({ headers }) => decodeDeadLetter(headers));
-  t.is(letter?.reason, 'bad-value');
-  t.is(letter?.originalHeaders['only-ordinals'], undefined);
+  const [deadLetterHeaders] = (await all(stores.bus, topics.deadLetter)).map(({ headers }) =>
+    decodeDeadLetter(headers),
+  );
+  t.is(deadLetterHeaders?.reason, 'bad-value');
+  t.is(deadLetterHeaders?.originalHeaders['only-ordinals'], undefined);
 });
 
 test('nothing is acknowledged before what was made of it is durable, and what could not be published comes again', async (t) => {
@@ -301,9 +310,9 @@ for (const [word, does] of [
     await start(t, stores, 'test-shouts', { messageSeconds: 1 });
     await caughtUp(stores.bus);
     t.deepEqual(await shouted(stores.bus), ['A', 'B']);
-    const letters = (await all(stores.bus, topics.deadLetter)).map(({ headers }) => decodeDeadLetter(headers));
-    t.is(letters.length, 1);
-    t.like(letters[0], { reason: 'too-slow', tenantId: 'bad', offset: 1 });
+    const deadLetters = (await all(stores.bus, topics.deadLetter)).map(({ headers }) => decodeDeadLetter(headers));
+    t.is(deadLetters.length, 1);
+    t.like(deadLetters[0], { reason: 'too-slow', tenantId: 'bad', offset: 1 });
   });
 }
 

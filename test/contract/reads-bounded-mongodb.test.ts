@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Db, MongoClient } from 'mongodb';
-import { type MongoRecord, recordOf } from '../../adapters/documents-mongodb/form.ts';
+import { type MongoRecord, recordOf } from '../../adapters/documents-mongodb/encoding.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { at, type CountedStore, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
@@ -42,7 +42,7 @@ else {
         await database.command({ profile: 2 });
       },
       async read() {
-        const asked = await database
+        const profiled = await database
           .collection(profile)
           .find({
             ts: { $gt: last },
@@ -52,8 +52,8 @@ else {
             'originatingCommand.pipeline.0.$changeStream': { $exists: false },
           })
           .toArray();
-        for (const { ts } of asked) if (ts > last) last = ts;
-        return asked.reduce((sum, { docsExamined = 0 }) => sum + docsExamined, 0);
+        for (const { ts } of profiled) if (ts > last) last = ts;
+        return profiled.reduce((sum, { docsExamined = 0 }) => sum + docsExamined, 0);
       },
     };
   };

@@ -6,14 +6,14 @@ import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { drawn, drawSeed } from '../drawing.ts';
-import type { Asked, World } from './example.ts';
+import type { OperationRequest, World } from './example.ts';
 import { unshown } from './examples.ts';
 import { schemaOf } from './schema-values.ts';
 import { startWorlds } from './world.ts';
 
 const foreignUsers = 20_000;
 /** What the organization of the tests has itself, many times over. */
-const most = 2_000;
+const maxDocuments = 2_000;
 
 /** When everything there was made. */
 export const at = '2030-01-01T00:00:00.000Z';
@@ -56,12 +56,12 @@ export interface CountedStore {
   read(): Promise<number>;
 }
 
-const mostTries = 10;
+const maxRetries = 10;
 
 const built = operations.filter(({ built, operationId }) => built && !(operationId in unshown));
 
 /** The example, and where it can be searched: what many users elsewhere hold, one at a time, and what nobody holds. */
-const asksOf = async (a: World, operation: Operation): Promise<readonly Asked[]> => {
+const requestsOf = async (a: World, operation: Operation): Promise<readonly OperationRequest[]> => {
   const example = await a.example(operation);
   const { properties = {} } = operation.query === undefined ? {} : schemaOf(operation.query);
   if (!('search' in properties && 'limit' in properties)) return [example];
@@ -79,23 +79,27 @@ export const readsAreBounded = (store: string, open: () => Promise<CountedStore>
     try {
       await filled(a);
       const failures: string[] = [];
-      const failureOnce = async (operation: Operation, asked: Asked): Promise<string | undefined> => {
+      const failureOnce = async (operation: Operation, request: OperationRequest): Promise<string | undefined> => {
         await read();
-        const { status } = await a.ask(operation, asked);
+        const { status } = await a.call(operation, request);
         const count = await read();
-        if (status === 200 && count <= most) return undefined;
-        return `${operation.operationId} ${JSON.stringify(asked.query ?? {})} ${status}: ${count} read`;
+        if (status === 200 && count <= maxDocuments) return undefined;
+        return `${operation.operationId} ${JSON.stringify(request.query ?? {})} ${status}: ${count} read`;
       };
-      const failureOf = async (operation: Operation, asked: Asked, index: number): Promise<string | undefined> => {
-        let failure = await failureOnce(operation, asked);
+      const failureOf = async (
+        operation: Operation,
+        request: OperationRequest,
+        index: number,
+      ): Promise<string | undefined> => {
+        let failure = await failureOnce(operation, request);
         // Timed work of the API reads too: what the operation itself reads, it reads each time.
-        for (let again = 0; failure !== undefined && again < mostTries; again++)
-          failure = await failureOnce(operation, (await asksOf(a, operation))[index] ?? asked);
+        for (let again = 0; failure !== undefined && again < maxRetries; again++)
+          failure = await failureOnce(operation, (await requestsOf(a, operation))[index] ?? request);
         return failure;
       };
       for (const operation of chosen)
-        for (const [index, asked] of (await asksOf(a, operation)).entries()) {
-          const failure = await failureOf(operation, asked, index);
+        for (const [index, request] of (await requestsOf(a, operation)).entries()) {
+          const failure = await failureOf(operation, request, index);
           if (failure !== undefined) failures.push(failure);
         }
       t.deepEqual(failures, []);

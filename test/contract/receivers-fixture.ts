@@ -37,7 +37,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   failsEvery = 0;
   held: Promise<void> | undefined;
   /** False forgets what is published. */
-  keeps = true;
+  storesMessages = true;
 
   async producer(): Promise<Producer> {
     const publish = async (messages: readonly Message[]): Promise<void> => {
@@ -47,7 +47,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
       if (this.failsEvery > 0 && this.publishes % this.failsEvery === 0) throw new UnavailableError('the bus is gone');
       if (messages.some(({ topic }) => topic === this.refuses)) throw new PermanentError('refused', 'not this message');
       if (messages.some(({ topic }) => topic === this.broken)) throw new UnavailableError('the topic is gone');
-      if (!this.keeps) return;
+      if (!this.storesMessages) return;
       // The bus must have its own copy: what is handed over may be a view of a larger buffer.
       this.messages.push(...messages.map((message) => ({ ...message, value: Buffer.from(message.value) })));
     };
@@ -76,15 +76,15 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
 
   /** Dead letters, their chunks joined. */
   deadLetters(): { headers: DeadLetterHeaders; body: Buffer }[] {
-    const letters = new Map<string, { headers: DeadLetterHeaders; chunks: Uint8Array[] }>();
+    const deadLetters = new Map<string, { headers: DeadLetterHeaders; chunks: Uint8Array[] }>();
     for (const { topic, headers: encoded, value } of this.messages) {
       if (topic !== topics.deadLetter.name) continue;
       const headers = decodeDeadLetter(encoded);
-      const letter = letters.get(headers.id) ?? { headers, chunks: [] };
-      letter.chunks[headers.chunk] = value;
-      letters.set(headers.id, letter);
+      const deadLetter = deadLetters.get(headers.id) ?? { headers, chunks: [] };
+      deadLetter.chunks[headers.chunk] = value;
+      deadLetters.set(headers.id, deadLetter);
     }
-    return [...letters.values()].map(({ headers, chunks }) => ({ headers, body: Buffer.concat(chunks) }));
+    return [...deadLetters.values()].map(({ headers, chunks }) => ({ headers, body: Buffer.concat(chunks) }));
   }
 }
 

@@ -54,8 +54,8 @@ const reported = ({ bus, keyId }: Fixture) => {
 };
 
 /** Asks until it is answered so: the change feed is heard in a moment. */
-const until = (status: number, ask: () => Promise<number>): Promise<void> =>
-  eventually(`an answer of ${status}`, async () => (await ask()) === status);
+const until = (status: number, send: () => Promise<number>): Promise<void> =>
+  eventually(`an answer of ${status}`, async () => (await send()) === status);
 
 test('what a known key is refused is reported at the end, by reason; what is kept as a dead letter is not', async (t) => {
   await using fixture = await running({ key: { signals: ['logs'] } });
@@ -84,18 +84,18 @@ test('a quota that is set, raised and taken away is heard of while requests come
   await using fixture = await running();
   const stored = fixture.documents.of(tenantId).collection(quotas);
   const body = request('logs', 2, 'z'.repeat(400));
-  const ask = () => post(fixture, body);
-  t.is(await ask(), 200);
+  const send = () => post(fixture, body);
+  t.is(await send(), 200);
   const dayOf = (rejectBytes: number) => Quota.parse({ day: { logs: { rejectBytes } } });
   await stored.insert({ id: quotaId, ...dayOf(body.length - 1) });
-  await until(429, ask);
+  await until(429, send);
   t.is(await post(fixture, request('traces'), { path: '/v1/traces' }), 200, 'another signal is not held by it');
   await stored.replace(quotaId, dayOf(1_000_000));
-  await until(200, ask);
+  await until(200, send);
   await stored.replace(quotaId, dayOf(1));
-  await until(429, ask);
+  await until(429, send);
   await stored.delete(quotaId);
-  await until(200, ask);
+  await until(200, send);
   await fixture.receivers.stop();
   t.true(reported(fixture).every((row) => row.startsWith('logs quota ')));
 });

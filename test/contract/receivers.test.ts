@@ -109,8 +109,8 @@ test('the main address serves OTLP under /otlp and leaves the rest to others', a
   const { format, encoding } = fixture.bus.members()[1]?.headers ?? {};
   t.deepEqual([format, encoding], ['remote-write-1', 'snappy']);
   t.deepEqual(fixture.bus.members()[1]?.bytes, compressSnappy(writeRequest(5)));
-  const [letter] = fixture.bus.deadLetters();
-  t.is(letter?.headers.origin, 'remote-write');
+  const [deadLetter] = fixture.bus.deadLetters();
+  t.is(deadLetter?.headers.origin, 'remote-write');
 });
 
 const refusals: [string, number, () => Parameters<typeof post>[1], Record<string, string>][] = [
@@ -187,9 +187,9 @@ test('what is refused as malformed is in the dead letter byte for byte, with the
   const body = gzipSync(nestedArrays(60));
   const { status } = await post(fixture, body, { 'content-encoding': 'gzip' });
   t.is(status, 400);
-  const [letter] = fixture.bus.deadLetters();
-  t.deepEqual(letter?.body, body);
-  t.like(letter?.headers, {
+  const [deadLetter] = fixture.bus.deadLetters();
+  t.deepEqual(deadLetter?.body, body);
+  t.like(deadLetter?.headers, {
     tenantId,
     keyId: fixture.keyId,
     signal: 'logs',
@@ -201,18 +201,18 @@ test('what is refused as malformed is in the dead letter byte for byte, with the
     size: body.length,
     source: '127.0.0.1',
   });
-  t.is(typeof letter?.headers.position, 'number');
-  t.true((letter?.headers.message.length ?? 0) > 5);
+  t.is(typeof deadLetter?.headers.position, 'number');
+  t.true((deadLetter?.headers.message.length ?? 0) > 5);
 });
 
 test('a refused body above the message size lies in several chunks', async (t) => {
   await using fixture = await running();
   const body = randomBytes(2_500_000);
   t.is((await post(fixture, body)).status, 400);
-  const letters = fixture.bus.deadLetters();
-  t.is(letters.length, 1);
-  t.deepEqual(letters[0]?.body, body);
-  t.true((letters[0]?.headers.chunks ?? 0) > 2);
+  const deadLetters = fixture.bus.deadLetters();
+  t.is(deadLetters.length, 1);
+  t.deepEqual(deadLetters[0]?.body, body);
+  t.true((deadLetters[0]?.headers.chunks ?? 0) > 2);
 });
 
 test('when the copy of a refused body cannot be kept the answer is 503', async (t) => {
@@ -406,16 +406,16 @@ for (const server of ['own', 'node'])
     t.is(code, 4);
     // A client that does not look at its own clock.
     metadata.set('grpc-timeout', '300m');
-    const told = await new Promise<ServiceError | null>((done) => {
+    const callError = await new Promise<ServiceError | null>((done) => {
       client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, (error) => done(error));
     });
-    t.is(told?.code, 4);
-    t.regex(told?.details ?? '', /the deadline passed before the request was durable/);
+    t.is(callError?.code, 4);
+    t.regex(callError?.details ?? '', /the deadline passed before the request was durable/);
     resolve();
     client.close();
   });
 
-const letter = {
+const refusedDeadLetter = {
   id: '1',
   tenantId,
   projectId: 'shop',
@@ -441,11 +441,13 @@ const letter = {
 } satisfies DeadLetterHeaders;
 
 test('a dead letter gives the messages that its receiver would have published', (t) => {
-  const [message] = republishRefused(letter, gzipSync(jsonRequest('logs', 4)));
+  const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)));
   t.is(message?.topic, 'otlp.logs');
   t.deepEqual(Buffer.from(message?.value ?? []), requestFromJson('logs', Buffer.from(jsonRequest('logs', 4))));
-  t.throws(() => republishRefused({ ...letter, cut: true }, Buffer.alloc(1)), { instanceOf: PermanentError });
-  t.throws(() => republishRefused(letter, Buffer.alloc(1)), { instanceOf: PermanentError });
+  t.throws(() => republishRefused({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1)), {
+    instanceOf: PermanentError,
+  });
+  t.throws(() => republishRefused(refusedDeadLetter, Buffer.alloc(1)), { instanceOf: PermanentError });
 });
 
 const before = {
@@ -476,9 +478,9 @@ const before = {
   },
 };
 
-for (const [name, { body, originalHeaders, ...said }] of Object.entries(before)) {
+for (const [name, { body, originalHeaders, ...formatFields }] of Object.entries(before)) {
   test(`a dead letter of before formats had names is read as what it is: ${name}`, (t) => {
-    const [message] = republishRefused({ ...letter, ...said, originalHeaders }, body);
+    const [message] = republishRefused({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body);
     t.is(message?.headers?.['records'], name === 'remote-write 2.0' ? '1' : '4');
     t.is(message?.headers?.['format'], originalHeaders.format);
   });
@@ -496,9 +498,9 @@ test('a large body is translated in the worker, which knows every format', async
   const refused = await post(fixture, `${push} x`, { path: '/loki/api/v1/push', 'content-type': 'application/json' });
   t.is(refused.status, 400);
   t.is(fixture.bus.deadLetters()[0]?.headers.position, push.length + 1);
-  const taken = { logs: 0, traces: 0, metrics: 0 };
-  for (const { headers, records } of fixture.bus.members()) taken[headers.signal] += records;
-  t.deepEqual(taken, { logs: 2_000, traces: 2_000, metrics: 0 });
+  const recordCounts = { logs: 0, traces: 0, metrics: 0 };
+  for (const { headers, records } of fixture.bus.members()) recordCounts[headers.signal] += records;
+  t.deepEqual(recordCounts, { logs: 2_000, traces: 2_000, metrics: 0 });
 });
 
 test('browsers of allowed origins may send', async (t) => {

@@ -3,13 +3,13 @@ import test, { type ExecutionContext } from 'ava';
 import { operations, resources } from '../../api/groups/index.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { versionOf, versionsOf } from '../../api/resources/resource-history.ts';
-import { keepResources, type ResourceChange } from '../../runtime/kept.ts';
+import { type ResourceChange, watchCollection } from '../../runtime/resource-cache.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
-import { keptVersions } from '../../schemas/resources/resource-history.ts';
-import { drawn, drawTold } from '../drawing.ts';
+import { maxVersions } from '../../schemas/resources/resource-history.ts';
+import { drawn, drawnSummary } from '../drawing.ts';
 import { type Answer, type Harness, patient, startHarness } from '../end-to-end/api-harness.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
@@ -39,14 +39,14 @@ export const resourcesContract = (
 
   const make = async (resource: RegisteredResource, as?: `token ${string}`): Promise<Fields & { id: string }> => {
     const options = as === undefined ? {} : { as };
-    const answer = await harness.ask('POST', resource.path, { ...options, body: await bodyFor(resource, as) });
+    const answer = await harness.request('POST', resource.path, { ...options, body: await bodyFor(resource, as) });
     if (answer.status !== 200) throw new Error(`${resource.noun}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
 
   const pathOf = ({ path }: RegisteredResource, id: unknown): string => `${path}/${id}`;
   const read = async (resource: RegisteredResource, id: unknown): Promise<Answer> =>
-    harness.ask('GET', pathOf(resource, id));
+    harness.request('GET', pathOf(resource, id));
 
   /** How the resource changes single fields. */
   const writeVerb = ({ verbs }: RegisteredResource) =>
@@ -66,7 +66,7 @@ export const resourcesContract = (
     const guard: Record<string, string> = resource.requiresIfMatch
       ? { 'if-match': current.headers.get('etag') ?? '' }
       : {};
-    return harness.ask(method ?? 'PUT', pathOf(resource, id), { body, headers: { ...guard, ...headers } });
+    return harness.request(method ?? 'PUT', pathOf(resource, id), { body, headers: { ...guard, ...headers } });
   };
 
   const recordsOf = async ({ type }: RegisteredResource, id: unknown) =>
@@ -77,10 +77,10 @@ export const resourcesContract = (
         .list({ filter: { 'resource.type': type, 'resource.id': id }, sort: { sequence: 1 } })
     ).items;
 
-  const refused = (t: ExecutionContext, answer: Answer, status: number, code: string, says: RegExp): void => {
+  const refused = (t: ExecutionContext, answer: Answer, status: number, code: string, pattern: RegExp): void => {
     t.is(answer.status, status, JSON.stringify(answer.body));
     t.is(answer.body.error, code);
-    t.regex(answer.body.message, says);
+    t.regex(answer.body.message, pattern);
   };
 
   const chosen = drawn(resources, parts);
@@ -88,7 +88,7 @@ export const resourcesContract = (
   const writtenOften = new Set(drawn(chosen, 5));
   test(`${store}: resources are drawn`, (t) => {
     t.log(
-      drawTold(
+      drawnSummary(
         chosen.map(({ noun }) => noun),
         resources,
       ),
@@ -123,7 +123,7 @@ export const resourcesContract = (
       const seen: string[] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
         const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
-        const page: Answer = await harness.ask('GET', `${resource.path}?limit=2&sort=-createdAt${from}`);
+        const page: Answer = await harness.request('GET', `${resource.path}?limit=2&sort=-createdAt${from}`);
         t.is(page.status, 200);
         t.true(page.body.items.length <= 2);
         seen.push(...page.body.items.map(({ id }: { id: string }) => id));
@@ -136,17 +136,17 @@ export const resourcesContract = (
     titled('a list finds by text, and refuses a cursor of another order', async (t) => {
       const made = await make(resource);
       const text = encodeURIComponent(String(made['name'] ?? made[field]).toUpperCase());
-      const found = await harness.ask('GET', `${resource.path}?search=${text}`);
+      const found = await harness.request('GET', `${resource.path}?search=${text}`);
       t.deepEqual(
         found.body.items.map(({ id }: { id: string }) => id),
         [made.id],
       );
       for (const none of ['.*', '%00'])
-        t.deepEqual((await harness.ask('GET', `${resource.path}?search=${none}`)).body.items, []);
+        t.deepEqual((await harness.request('GET', `${resource.path}?search=${none}`)).body.items, []);
       await make(resource);
-      const page = await harness.ask('GET', `${resource.path}?limit=1&sort=createdAt`);
+      const page = await harness.request('GET', `${resource.path}?limit=1&sort=createdAt`);
       const other = `${resource.path}?limit=1&sort=-createdAt&cursor=${page.body.nextCursor}`;
-      refused(t, await harness.ask('GET', other), 400, 'VALIDATION_FAILED', /cursor|list/);
+      refused(t, await harness.request('GET', other), 400, 'VALIDATION_FAILED', /cursor|list/);
     });
 
     titled('what was read can be sent back as it is: nothing changes, no version, no record', async (t) => {
@@ -156,7 +156,7 @@ export const resourcesContract = (
       const headers = { 'if-match': before.headers.get('etag') ?? '' };
       for (const method of ['PUT', 'PATCH']) {
         if (!verbs.some((verb) => (method === 'PUT' ? ['replace', 'update'] : ['patch']).includes(verb))) continue;
-        const answer = await harness.ask(method, pathOf(resource, id), { body: before.body, headers });
+        const answer = await harness.request(method, pathOf(resource, id), { body: before.body, headers });
         t.is(answer.status, 200, JSON.stringify(answer.body));
         t.deepEqual(answer.body, before.body);
         t.is(answer.headers.get('etag'), before.headers.get('etag'));
@@ -182,12 +182,12 @@ export const resourcesContract = (
           const method = writeVerb(resource) ?? '';
           const { id } = await make(resource);
           const headers = { 'if-match': '*' };
-          const surprise = await harness.ask(method, pathOf(resource, id), { body: { surprise: 1 }, headers });
+          const surprise = await harness.request(method, pathOf(resource, id), { body: { surprise: 1 }, headers });
           refused(t, surprise, 400, 'VALIDATION_FAILED', /surprise/);
           for (const name of Object.keys(fields.shape)) {
             const initial = fields.shape[name]?.safeParse(undefined) as { success: boolean; data?: unknown };
             if (!initial.success) continue;
-            const answer = await harness.ask(method, pathOf(resource, id), { body: { [name]: null }, headers });
+            const answer = await harness.request(method, pathOf(resource, id), { body: { [name]: null }, headers });
             if (answer.status === 400) {
               t.deepEqual(
                 answer.body.details.map(({ path }: { path: string }) => path),
@@ -219,18 +219,18 @@ export const resourcesContract = (
       t.deepEqual(both.map(({ status }) => status).sort(), [200, 412, 412]);
       if (!resource.requiresIfMatch) return;
       const body = { ...(await read(resource, id)).body };
-      const without = await harness.ask(writeVerb(resource) ?? 'PUT', pathOf(resource, id), { body });
+      const without = await harness.request(writeVerb(resource) ?? 'PUT', pathOf(resource, id), { body });
       refused(t, without, 428, 'PRECONDITION_REQUIRED', /If-Match/);
     });
 
     titled('a read with the version that it has is 304 without a body, where it tells nothing else', async (t) => {
       const { id } = await make(resource);
       const readOperation = operations.find((one) => one.method === 'GET' && one.path === `${resource.path}/{id}`);
-      const same = await harness.ask('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
+      const same = await harness.request('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
       t.is(same.status, readOperation?.versions === 'read' ? 304 : 200);
       if (same.status === 304) t.is(same.body, '');
       await change(resource, id, `changed ${id}`);
-      const other = await harness.ask('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
+      const other = await harness.request('GET', pathOf(resource, id), { headers: { 'if-none-match': '"1"' } });
       t.is(other.status, 200);
     });
 
@@ -239,12 +239,14 @@ export const resourcesContract = (
         for (const set of unique) {
           const one = await make(resource);
           const other = await make(resource);
-          const taken = Object.fromEntries(set.map((name) => [name, one[name]]));
-          const says = new RegExp(`${set[0]} "${String(one[set[0] ?? ''])}"`);
-          const again = await harness.ask('POST', resource.path, { body: { ...(await bodyFor(resource)), ...taken } });
-          refused(t, again, 409, 'CONFLICT', says);
+          const uniqueFields = Object.fromEntries(set.map((name) => [name, one[name]]));
+          const pattern = new RegExp(`${set[0]} "${String(one[set[0] ?? ''])}"`);
+          const again = await harness.request('POST', resource.path, {
+            body: { ...(await bodyFor(resource)), ...uniqueFields },
+          });
+          refused(t, again, 409, 'CONFLICT', pattern);
           if (set.length === 1 && set[0] === field)
-            refused(t, await change(resource, other.id, String(one[field])), 409, 'CONFLICT', says);
+            refused(t, await change(resource, other.id, String(one[field])), 409, 'CONFLICT', pattern);
         }
       });
 
@@ -279,21 +281,21 @@ export const resourcesContract = (
       t.true(versions.every(({ actor }) => actor?.type === 'user'));
       t.is(await versionOf(harness.documents.of('b'), type, id, 1), undefined);
       if (!writtenOften.has(resource)) return;
-      for (let version = 5; version <= keptVersions + 2; version += 1) await change(resource, id, `${version} ${id}`);
-      t.is((await versionsOf(own, type, id)).length, keptVersions);
+      for (let version = 5; version <= maxVersions + 2; version += 1) await change(resource, id, `${version} ${id}`);
+      t.is((await versionsOf(own, type, id)).length, maxVersions);
       t.is(await versionOf(own, type, id, 2), undefined);
       t.is((await versionOf(own, type, id, 3))?.resource.version, 3);
     });
 
     titled('whoever keeps the collection hears of a change', async (t) => {
-      const heard: ResourceChange<object>[] = [];
-      const kept = await keepResources(harness.documents, resource.collection, (one) => heard.push(one));
+      const changes: ResourceChange<object>[] = [];
+      const cache = await watchCollection(harness.documents, resource.collection, (one) => changes.push(one));
       const { id } = await make(resource);
-      await eventually('the new one is kept', () => kept.find('a', id) !== undefined);
+      await eventually('the new one is kept', () => cache.find('a', id) !== undefined);
       await change(resource, id, `changed ${id}`);
-      const keeps = () => (kept.of('a').get(id) as Fields | undefined)?.[field] === `changed ${id}`;
-      await eventually('the change is kept', keeps);
-      const own = heard.filter((one) => one.id === id);
+      const hasChange = () => (cache.of('a').get(id) as Fields | undefined)?.[field] === `changed ${id}`;
+      await eventually('the change is kept', hasChange);
+      const own = changes.filter((one) => one.id === id);
       t.deepEqual(
         own.map(({ before, after }) => [before?.version, after?.version]),
         [
@@ -301,22 +303,22 @@ export const resourcesContract = (
           [1, 2],
         ],
       );
-      t.is(kept.find('b', id), undefined);
-      await eventually('it is fresh', () => kept.staleMs() < 2_000);
+      t.is(cache.find('b', id), undefined);
+      await eventually('it is fresh', () => cache.staleMs() < 2_000);
       if (deletable) {
-        await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
-        await eventually('the removal is heard', () => kept.find('a', id) === undefined);
-        t.is(heard.at(-1)?.after, undefined);
+        await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
+        await eventually('the removal is heard', () => cache.find('a', id) === undefined);
+        t.is(changes.at(-1)?.after, undefined);
       }
-      await kept.close();
+      await cache.close();
     });
 
     titled('nobody of another organization finds it, and it is none of theirs', async (t) => {
       const token = `token ${await harness.signIn('owner@b.example')}` as const;
       const { id } = await make(resource);
       const theirs = await make(resource, token);
-      t.is((await harness.ask('GET', pathOf(resource, id), { as: token })).status, 404);
-      const list = await harness.ask('GET', `${resource.path}?limit=1000`, { as: token });
+      t.is((await harness.request('GET', pathOf(resource, id), { as: token })).status, 404);
+      const list = await harness.request('GET', `${resource.path}?limit=1000`, { as: token });
       t.deepEqual(
         list.body.items.map((one: { id: string }) => one.id).includes(theirs.id) &&
           !JSON.stringify(list.body).includes(id),
@@ -325,8 +327,8 @@ export const resourcesContract = (
       const headers = { 'if-match': '*' };
       for (const { method, path } of operations.filter((one) => one.path === `${resource.path}/{id}`)) {
         const body = method === 'GET' || method === 'DELETE' ? undefined : (await read(resource, id)).body;
-        const asked = await harness.ask(method, path.replace('{id}', id), { as: token, body, headers });
-        t.is(asked.status, 404, `${method} ${JSON.stringify(asked.body)}`);
+        const answer = await harness.request(method, path.replace('{id}', id), { as: token, body, headers });
+        t.is(answer.status, 404, `${method} ${JSON.stringify(answer.body)}`);
       }
       t.is((await read(resource, id)).body.version, 1);
     });
@@ -337,7 +339,9 @@ export const resourcesContract = (
         for (const { path, to } of referred) {
           const body = await bodyFor(resource);
           for (const id of ['no-such-thing', (await make(resourceOf(to), token)).id]) {
-            const answer = await harness.ask('POST', resource.path, { body: referringTo(resource, body, path, id) });
+            const answer = await harness.request('POST', resource.path, {
+              body: referringTo(resource, body, path, id),
+            });
             refused(t, answer, 400, 'VALIDATION_FAILED', new RegExp(id));
             t.is(answer.body.details[0].path, path);
           }
@@ -350,14 +354,17 @@ export const resourcesContract = (
           const referrer = resourceOf(from);
           const { id } = await make(resource);
           const body = referringTo(referrer, await bodyFor(referrer), path, id);
-          const user = (await harness.ask('POST', referrer.path, { body })).body;
-          const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
+          const user = (await harness.request('POST', referrer.path, { body })).body;
+          const answer = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
           refused(t, answer, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
           t.is((await read(resource, id)).status, 200);
           // What is never deleted refers only while it goes on: its own tests say until when.
           if (referrer.path === '/api/incidents') continue;
-          t.is((await harness.ask('DELETE', pathOf(referrer, user.id), { headers: { 'if-match': '*' } })).status, 200);
-          t.is((await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } })).status, 200);
+          t.is(
+            (await harness.request('DELETE', pathOf(referrer, user.id), { headers: { 'if-match': '*' } })).status,
+            200,
+          );
+          t.is((await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } })).status, 200);
         }
       });
 
@@ -369,8 +376,8 @@ export const resourcesContract = (
             const { id } = await make(resource);
             const body = referringTo(referrer, await bodyFor(referrer), path, id);
             const [deleted, used] = await Promise.all([
-              harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } }),
-              harness.ask('POST', referrer.path, { body }),
+              harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } }),
+              harness.request('POST', referrer.path, { body }),
             ]);
             const outcome = `${deleted.status} ${used.status}`;
             t.true(['200 400', '409 200'].includes(outcome), outcome);
@@ -382,12 +389,12 @@ export const resourcesContract = (
       titled('what is deleted is gone with its versions, and the record says what it was', async (t) => {
         const { id } = await make(resource);
         const last = (await change(resource, id, `changed ${id}`)).body;
-        const stale = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '"1"' } });
+        const stale = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '"1"' } });
         refused(t, stale, 412, 'PRECONDITION_FAILED', /version 2/);
-        const answer = await harness.ask('DELETE', pathOf(resource, id), { headers: { 'if-match': '"2"' } });
+        const answer = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '"2"' } });
         t.is(answer.status, 200);
         t.is((await read(resource, id)).status, 404);
-        t.is((await harness.ask('DELETE', pathOf(resource, id))).status, 404);
+        t.is((await harness.request('DELETE', pathOf(resource, id))).status, 404);
         t.deepEqual(await versionsOf(harness.documents.of('a'), type, id), []);
         const record = (await recordsOf(resource, id)).at(-1);
         t.is(record?.action, `${type}.delete`);

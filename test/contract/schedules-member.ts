@@ -42,7 +42,7 @@ const running = runSchedule(madeUpChecks(id).schedule, {
   clock: systemClock,
   log: silent,
   metrics: noMetrics,
-  lookMs: 20,
+  pollMs: 20,
 });
 createInterface(process.stdin).once('line', async () => {
   await running.stop();

@@ -52,23 +52,23 @@ test('the role of processors runs schedules too, by the wall clock, and saves th
     await bus.close();
     await documents.close();
   });
-  const things = defineCollection<{ readonly everyMs: number }>({ name: 'pings' });
+  const pingCollection = defineCollection<{ readonly everyMs: number }>({ name: 'pings' });
   const Ping = z.strictObject({ tenantId: z.string(), runs: z.int() });
   const pings = defineDerivedTopic({ name: 'pings', summary: 'of a test', item: Ping });
   const schedule = defineSchedule({
     name: 'pings',
     summary: 'of a test',
-    things,
+    collection: pingCollection,
     everyMs: ({ everyMs }) => everyMs,
     missed: 'skip',
     state: { version: 1, schema: z.int(), empty: () => 0 },
     emits: { pings },
-    async run(_thing, { tenantId, state, emit }) {
+    async run(_item, { tenantId, state, emit }) {
       emit.pings({ tenantId, runs: state + 1 });
       return state + 1;
     },
   });
-  await documents.ensureCollections([things, processorStates, processorStateChunks]);
+  await documents.ensureCollections([pingCollection, processorStates, processorStateChunks]);
   await bus.ensureTopics([scheduleTopic('pings'), pings]);
   const start = () =>
     startProcessors({
@@ -93,11 +93,11 @@ test('the role of processors runs schedules too, by the wall clock, and saves th
     // What was saved last is published again when it is loaded.
     return [...new Set(seen)];
   };
-  for (const least of [1, 2]) {
+  for (const requiredRuns of [1, 2]) {
     const role = await start();
     // It comes while the schedule runs.
-    if (least === 1) await documents.of('tenant').collection(things).insert({ everyMs: 1000 });
-    await eventually('a run', async () => (await runs()).length >= least);
+    if (requiredRuns === 1) await documents.of('tenant').collection(pingCollection).insert({ everyMs: 1000 });
+    await eventually('a run', async () => (await runs()).length >= requiredRuns);
     await role.stop();
     await role.failed;
   }

@@ -68,7 +68,7 @@ class Member {
   constructor({ bus, documents, states, clock, schedule }: World, publish: Producer['publish']) {
     const { gate } = this;
     this.running = runSchedule(
-      { ...schedule, run: (thing, run) => gate.through(() => schedule.run(thing, run)) },
+      { ...schedule, run: (item, run) => gate.through(() => schedule.run(item, run)) },
       {
         bus: { offsets: (topic) => bus.offsets(topic), consumer: (options) => this.#consumer(bus.consumer(options)) },
         producer: { publish: (messages) => gate.through(() => publish(messages)) },
@@ -80,7 +80,7 @@ class Member {
         clock: { now: () => clock.nowMs },
         log: silent,
         metrics: noMetrics,
-        lookMs: 5,
+        pollMs: 5,
       },
     );
     this.running.done.catch(() => undefined);
@@ -105,10 +105,10 @@ class Member {
     const { gate } = this;
     return {
       run: async (topics, onBatch, events) => {
-        const kept: AssignedPartition[] = [];
+        const assigned: AssignedPartition[] = [];
         await consumer.run(topics, onBatch, {
           assigned(partition) {
-            kept.push(partition);
+            assigned.push(partition);
             return Promise.race([events?.assigned?.(partition), gate.frozen.promise]);
           },
           revoked: (partition) => (gate.wasFrozen ? undefined : events?.revoked?.(partition)),
@@ -117,7 +117,7 @@ class Member {
         // It goes on as if it had its partitions still.
         await this.#ended.promise;
         gate.thaw();
-        for (const partition of kept) await events?.revoked?.(partition);
+        for (const partition of assigned) await events?.revoked?.(partition);
       },
       stop: async () => {
         await consumer.stop();
@@ -174,9 +174,9 @@ export const schedulesContract = ({ name, bus: makeBus, documents: makeDocuments
     await works('the last member', third);
     clearInterval(ticking);
 
-    const expected = made.map((thing) => ({ thing, lastMs: checks.lastDue(thing, clock.nowMs) }));
-    for (const { thing, lastMs } of expected)
-      await eventually('the last due time', async () => (await checks.saved(states, thing))?.dueMs === lastMs);
+    const expected = made.map((item) => ({ item, lastMs: checks.lastDue(item, clock.nowMs) }));
+    for (const { item, lastMs } of expected)
+      await eventually('the last due time', async () => (await checks.saved(states, item))?.dueMs === lastMs);
     await third.running.stop();
     t.true((await checks.verify(t, { bus, states, made })) > 300);
   });

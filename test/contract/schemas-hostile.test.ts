@@ -21,7 +21,7 @@ const allTexts = { ...plainTexts, ...structuredTexts };
 /** At one of these what takes exponential time takes too long and still ends; at its full length it would not. */
 const shortLengths = [26, 39, 58, 87, 130] as const;
 /** Of a path and its query: the server takes 64 KiB of headers. */
-const mostInPath = 64 * 1024;
+const maxPathLength = 64 * 1024;
 
 const cpuMsOf = (run: () => unknown): number => {
   const before = threadMs();
@@ -30,10 +30,10 @@ const cpuMsOf = (run: () => unknown): number => {
 };
 
 /** The least time of some tries, where the first one is above the limit. */
-const leastMsOf = (run: () => unknown): number => {
-  let least = Number.POSITIVE_INFINITY;
-  for (let tried = 0; tried < tries && least > limitMs; tried++) least = Math.min(least, cpuMsOf(run));
-  return least;
+const minMsOf = (run: () => unknown): number => {
+  let minMs = Number.POSITIVE_INFINITY;
+  for (let tried = 0; tried < tries && minMs > limitMs; tried++) minMs = Math.min(minMs, cpuMsOf(run));
+  return minMs;
 };
 
 /** Each field reads one text in so many, fields one after the other another one: a run draws with which they begin. */
@@ -52,8 +52,8 @@ const slowReads = (
   Object.entries(texts as typeof allTexts).flatMap(([name, textOf]) => {
     for (const length of lengths) {
       const text = textOf(length);
-      const tookMs = leastMsOf(() => read(text));
-      if (tookMs > limitMs) return [`${what} took ${Math.round(tookMs)} ms over ${name}, ${length} characters`];
+      const durationMs = minMsOf(() => read(text));
+      if (durationMs > limitMs) return [`${what} took ${Math.round(durationMs)} ms over ${name}, ${length} characters`];
     }
     return [];
   });
@@ -63,20 +63,20 @@ const readsAll = process.env['TEST_HOSTILE_ALL'] === 'true';
 const readAtLength = new Set<string>();
 
 /** Whether no field of the group with the same name below the same name, and of the same length, came before. */
-const isFirstOfItsKind = (operation: Operation, { path, most }: TextField): boolean => {
-  const kind = [operation.group, ...path.split('.').slice(-2), most].join(' ');
+const isFirstOfItsKind = (operation: Operation, { path, maxLength }: TextField): boolean => {
+  const kind = [operation.group, ...path.split('.').slice(-2), maxLength].join(' ');
   const isFirst = readsAll || !readAtLength.has(kind);
   readAtLength.add(kind);
   return isFirst;
 };
 
 const slowFields = (operation: Operation, part: 'params' | 'query' | 'body', schema: z.ZodType): string[] => {
-  const mostOfPart = part === 'body' ? Math.min(operation.maxBodyBytes, 1024 * 1024) : mostInPath;
+  const maxPartLength = part === 'body' ? Math.min(operation.maxBodyBytes, 1024 * 1024) : maxPathLength;
   const fields = textFields(schemaOf(schema), { path: part, base: undefined, place: (value) => value });
   return [...fields].flatMap((field) => {
-    const most = Math.min(field.most ?? mostOfPart, mostOfPart);
-    const short = shortLengths.filter((length) => length < most);
-    const lengths = isFirstOfItsKind(operation, field) ? [...short, most] : short;
+    const maxLength = Math.min(field.maxLength ?? maxPartLength, maxPartLength);
+    const short = shortLengths.filter((length) => length < maxLength);
+    const lengths = isFirstOfItsKind(operation, field) ? [...short, maxLength] : short;
     const texts = drawnOf(isLong(field) ? allTexts : plainTexts);
     return slowReads(`${operation.operationId} ${field.path}`, texts, lengths, (text) =>
       schema.safeParse(field.placed(text)),

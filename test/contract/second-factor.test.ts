@@ -48,7 +48,7 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
       .insert({
         id: userId,
         secret: box.seal(sealedFor(userId), secret),
-        ...{ confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [...codes.kept] },
+        ...{ confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [...codes.hashes] },
       });
     const accepted = async (given: readonly string[]): Promise<number> =>
       (await used(instances, userId, given)).filter((by) => by !== undefined).length;

@@ -8,7 +8,7 @@ import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-cli
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { placeOfTenant } from '../../schemas/tables/lying.ts';
+import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { shardKills } from '../budget.ts';
@@ -39,10 +39,10 @@ run('a shard is killed again and again while both are written and read', async (
   /** Two tenants of each shard, each alone in its partition: positions of a partition land once. */
   const tenants: { readonly shard: number; readonly tenantId: string; sent: number; landed: number }[] = [];
   for (let shard = 0; shard < 2 * shardCount; shard++) {
-    const isTaken = (tenantId: string): boolean =>
+    const isUsed = (tenantId: string): boolean =>
       tenants.some((other) => placeOfTenant(other.tenantId) === placeOfTenant(tenantId));
     let tenantId = tenantOf(shard % shardCount, shardCount);
-    while (isTaken(tenantId)) tenantId = tenantOf(shard % shardCount, shardCount);
+    while (isUsed(tenantId)) tenantId = tenantOf(shard % shardCount, shardCount);
     tenants.push({ shard: shard % shardCount, tenantId, sent: 0, landed: 0 });
   }
   type Tenant = (typeof tenants)[number];

@@ -75,7 +75,7 @@ const handlerOf = (
   const next: Columns['insert'] = (block, token) => tables.columns.insert(block, token);
   const columns: Columns = {
     insert: (block, token) => insert(block, token, next),
-    tellLanded: (...told) => tables.columns.tellLanded(...told),
+    recordWatermark: (...landings) => tables.columns.recordWatermark(...landings),
     of: (tenantId) => tables.columns.of(tenantId),
     query: (sql, parameters, limits) => tables.columns.query(sql, parameters, limits),
     execute: (sql) => tables.columns.execute(sql),
@@ -169,22 +169,22 @@ test('a range whose insert was not confirmed lands once', async (t) => {
 });
 
 test('once a range has landed it is told up to when its tenant’s records have been received, and not before', async (t) => {
-  const told = (tenantId: string) => tables.columns.of(tenantId).landedUpTo('logs');
+  const watermarkOf = (tenantId: string) => tables.columns.of(tenantId).landedUpTo('logs');
   let failures = 1;
   const seen: unknown[] = [];
   const handle = handlerOf(async (block, token, next) => {
     await next(block, token);
-    seen.push(await told('telling'));
+    seen.push(await watermarkOf('telling'));
     if (block.table === 'usage' && failures-- > 0) throw new UnavailableError('the answer was lost');
   });
   const batch = batchOf('telling', 2_500, 3);
   await t.throwsAsync(handle(batch), { message: 'the answer was lost' });
-  t.is(await told('telling'), undefined);
+  t.is(await watermarkOf('telling'), undefined);
   await handle(batch);
   t.true(seen.length > 2);
   t.true(seen.every((each) => each === undefined));
-  t.is(await told('telling'), receivedAtMs);
-  t.is(await told('repeated-not'), undefined);
+  t.is(await watermarkOf('telling'), receivedAtMs);
+  t.is(await watermarkOf('repeated-not'), undefined);
 });
 
 test('a range in doubt lands once when the tables have forgotten its token', async (t) => {
@@ -342,10 +342,10 @@ test('what lies on the bus is in the tables, dead letters included, and is commi
     { metric: 'm', partition: 0 },
     { metric: 'up', partition: 32_768 },
   ]);
-  const [letter] = await tables.read(
+  const [deadLetter] = await tables.read(
     `SELECT origin, reason, kind, chunks, size FROM dead_letters WHERE tenant_id = 'bus'`,
   );
-  t.deepEqual(letter, { origin: 'sinks.logs', reason: 'malformed', kind: 'unprocessable', chunks: 1, size: '1' });
+  t.deepEqual(deadLetter, { origin: 'sinks.logs', reason: 'malformed', kind: 'unprocessable', chunks: 1, size: '1' });
 });
 
 test('a scan whose thread ends is rejected, and so is one after the end', async (t) => {

@@ -5,13 +5,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { murmur2 } from '../../schemas/partition.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { isReplacedByKey } from '../../schemas/tables/lying.ts';
 import { placementsKnownMs, placementsTable } from '../../schemas/tables/placements.ts';
+import { isReplacedByKey } from '../../schemas/tables/sharding.ts';
 
 const placeOf = (text: string): number => murmur2(Buffer.from(text)) & 0x7fffffff;
 
 /** Tells that rows of anybody lie on any shard, as an insert does of the rows of its tenants. */
-const tellOfAllShards = async (columns: Columns): Promise<void> => {
+const insertOnAllShards = async (columns: Columns): Promise<void> => {
   const servers = columns.each();
   const tuples = servers.map((_, shard) => `(0, ${shard}, '', '')`).join(', ');
   for (const server of servers)
@@ -23,7 +23,7 @@ const tellOfAllShards = async (columns: Columns): Promise<void> => {
 
 /** The same columns. What has the same token goes to the same shard, as it must, and rows that a statement inserts go to one. */
 export const spread = (columns: Columns): Columns => {
-  let told: Promise<void> | undefined;
+  let inserted: Promise<void> | undefined;
   return new Proxy(columns, {
     get(target, name) {
       if (name === 'insert')
@@ -38,8 +38,8 @@ export const spread = (columns: Columns): Columns => {
       if (name === 'execute')
         return async (sql: string) => {
           if (!sql.startsWith('INSERT')) return target.execute(sql);
-          told ??= tellOfAllShards(target);
-          await told;
+          inserted ??= insertOnAllShards(target);
+          await inserted;
           const servers = target.each();
           return servers[placeOf(sql) % servers.length]?.columns.execute(sql);
         };

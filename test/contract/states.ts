@@ -199,8 +199,8 @@ export const statesContract = (
     t.is(await outcome(one.save(key, several(), undefined)), 'conflict');
     await other.remove(key);
     t.is(await outcome(one.save(key, several(), next)), 'conflict');
-    const anew = await other.save(key, several(), undefined);
-    t.true(anew > next);
+    const versionAfterRemoval = await other.save(key, several(), undefined);
+    t.true(versionAfterRemoval > next);
     t.is(await outcome(one.save(key, several(), next)), 'conflict');
     t.is((await chunkIds(key)).length, await chunksOf(key));
   });
@@ -301,8 +301,8 @@ const killedWhileSaving = async (args: readonly string[]): Promise<void> => {
   const program = fileURLToPath(new URL('./states-killed.ts', import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
-  const said = child.stdout === null ? exited : Promise.race([once(child.stdout, 'data'), exited]);
-  await said;
+  const firstOutput = child.stdout === null ? exited : Promise.race([once(child.stdout, 'data'), exited]);
+  await firstOutput;
   child.kill('SIGKILL');
   await exited;
 };

@@ -22,7 +22,7 @@ const anomalyBeganMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 export const anomalyIdOf = (tenant: string): string =>
   `detector-${tenant}.${digitOf(tenant).repeat(16)}.${anomalyBeganMs.toString(36)}`;
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
-export const letterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
+export const deadLetterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
 const bury = async (harness: Harness, tenant: string, id: string): Promise<void> => {
   const canary = canaryOf(tenant);
@@ -129,5 +129,5 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   }
   await seedHosts(harness, tenant, canary);
   await seedCalls(harness, tenant, canary);
-  for (const id of [deadLetterIdOf(tenant), letterToDiscardOf(tenant)]) await bury(harness, tenant, id);
+  for (const id of [deadLetterIdOf(tenant), deadLetterToDiscardOf(tenant)]) await bury(harness, tenant, id);
 };

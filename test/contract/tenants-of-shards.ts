@@ -1,14 +1,14 @@
 /** Organizations by the shard on which their telemetry lies. */
 import { randomUUID } from 'node:crypto';
-import { placeOfTenant, shardOfPlace } from '../../schemas/tables/lying.ts';
+import { placeOfTenant, shardOfPlace } from '../../schemas/tables/sharding.ts';
 
 const isOn = (tenant: string, shard: number, shards: number): boolean =>
   shardOfPlace(placeOfTenant(tenant), shards) === shard;
 
-const someTenant = (wanted: (tenant: string) => boolean): string => {
+const someTenant = (matchesTenant: (tenant: string) => boolean): string => {
   for (;;) {
     const tenant = `tenant-${randomUUID()}`;
-    if (wanted(tenant)) return tenant;
+    if (matchesTenant(tenant)) return tenant;
   }
 };
 

@@ -7,7 +7,7 @@ import type { Operation } from '../../api/kernel/operation.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { type Answer, type Harness, password, patient, startHarness } from '../end-to-end/api-harness.ts';
-import type { Asked, Example, World } from './example.ts';
+import type { Example, OperationRequest, World } from './example.ts';
 import { examples } from './examples.ts';
 import { newBody } from './resource-bodies.ts';
 import { sampleOf, schemaOf } from './schema-values.ts';
@@ -36,7 +36,7 @@ const idIn = (body: Answer['body']): string | undefined => {
   return inner?.id;
 };
 
-export const pathOf = ({ path }: Operation, { params = {}, query = {} }: Asked): string => {
+export const pathOf = ({ path }: Operation, { params = {}, query = {} }: OperationRequest): string => {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? 'no-such-thing'));
   const parameters = String(new URLSearchParams(query));
   return parameters === '' ? filled : `${filled}?${parameters}`;
@@ -57,7 +57,7 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
     return Object.fromEntries(Object.entries(made).filter(([name]) => name in resource.fields.shape));
   };
 
-  const derived = async (operation: Operation): Promise<Asked> => {
+  const derived = async (operation: Operation): Promise<OperationRequest> => {
     const maker = operation.path.includes('/{') ? makerOf(operation) : undefined;
     const [, name = 'id'] = /\{(\w+)\}/.exec(operation.path) ?? [];
     const id = maker && idIn(await world.make(maker.operationId));
@@ -87,15 +87,15 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
       const needed = own === undefined || (operation.path.includes('/{') && own.params === undefined);
       return { ...(needed ? await derived(operation) : {}), ...own };
     },
-    ask: (operation, asked) =>
-      harness.ask(operation.method, pathOf(operation, asked), {
-        as: asked.token === '' ? 'nobody' : `token ${asked.token ?? token}`,
-        ...(asked.body === undefined ? {} : { body: operation.form ? formOf(asked.body) : asked.body }),
-        headers: { ...(operation.form ? formHeaders : {}), ...asked.headers },
+    call: (operation, request) =>
+      harness.request(operation.method, pathOf(operation, request), {
+        as: request.token === '' ? 'nobody' : `token ${request.token ?? token}`,
+        ...(request.body === undefined ? {} : { body: operation.form ? formOf(request.body) : request.body }),
+        headers: { ...(operation.form ? formHeaders : {}), ...request.headers },
       }),
-    async make(operationId, asked) {
+    async make(operationId, request) {
       const operation = operationOf(operationId);
-      const answer = await world.ask(operation, asked ?? (await world.example(operation)));
+      const answer = await world.call(operation, request ?? (await world.example(operation)));
       if (answer.status !== 200)
         throw new Error(`${operationId} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer.body;

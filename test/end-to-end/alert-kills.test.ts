@@ -7,18 +7,18 @@ import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot } from '../../processors/engine/schedule-snapshot.ts';
-import { phaseOf, slotOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { openStates } from '../../runtime/states.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
-import { toldEvent } from '../../subjects/alerts/told.ts';
+import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
 import { seeded } from '../cases/random.ts';
 import { copyColumns } from '../services/columns-template.ts';
 import { duesOf, prepareScript, type Script, type StoredRule, stepMs } from './alert-script.ts';
@@ -53,9 +53,9 @@ const program = 'dying-alerts.ts';
 const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, directory: string): Promise<void> => {
   const random = seeded(11);
   let nowMs = fromMs;
-  for (const [index, [stage, most]] of deaths.entries()) {
+  for (const [index, [stage, maxKills]] of deaths.entries()) {
     const { signal, code, output, atMs } = await runDying(
-      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
+      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
     t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
     // Now and then nothing runs for a while: due times are missed, fewer than are made up.
@@ -72,15 +72,15 @@ interface Landed {
 }
 
 /** Takes each position of an emitter once, as sinks and processors do. */
-const takenOn = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> => {
+const readDistinct = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> => {
   const values: object[] = [];
   let repeated = 0;
   for (const { partition, earliest, end } of await bus.offsets(name)) {
-    const taken = new TakenPositions();
+    const seenPositions = new ConsumedPositions();
     for await (const { headers, value } of bus.read(name, partition, earliest, end)) {
       const position = emittedPosition(headers);
       if (position === undefined) throw new Error(`a message on ${name} has no position`);
-      if (taken.take(position)) values.push(...(JSON.parse(value.toString()) as object[]));
+      if (seenPositions.accept(position)) values.push(...(JSON.parse(value.toString()) as object[]));
       else repeated++;
     }
   }
@@ -92,15 +92,15 @@ const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
   const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const states = openStates({ documents, clock: systemClock });
-  const transitions = await takenOn(bus, topics.alertTransitions);
-  const evaluations = await takenOn(bus, topics.alertEvaluations);
-  const events = await takenOn(bus, topics.events);
+  const transitions = await readDistinct(bus, topics.alertTransitions);
+  const evaluations = await readDistinct(bus, topics.alertEvaluations);
+  const events = await readDistinct(bus, topics.events);
   const saved = new Map<string, { readonly dueMs: number; readonly state: unknown }>();
   for (const { id, tenantId } of rules) {
-    const key = thingKey(tenantId, id);
+    const key = itemKey(tenantId, id);
     const snapshot = await states.load(`schedules/alert-evaluation/${slotOf(phaseOf(key))}`);
-    const thing = snapshot && decodeSlot(snapshot.bytes).things.get(key);
-    if (thing !== undefined) saved.set(id, { dueMs: thing.dueMs, state: JSON.parse(thing.state) });
+    const item = snapshot && decodeSlot(snapshot.bytes).items.get(key);
+    if (item !== undefined) saved.set(id, { dueMs: item.dueMs, state: JSON.parse(item.state) });
   }
   await bus.close();
   await documents.close();
@@ -111,7 +111,7 @@ type Outcome = Awaited<ReturnType<typeof outcomeOf>>;
 
 /** Holds an outcome against the evaluator, and answers how many transitions there were. */
 const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outcome): number => {
-  const told = outcome.transitions.values as AlertTransition[];
+  const allTransitions = outcome.transitions.values as AlertTransition[];
   const evaluated = outcome.evaluations.values as { ruleId: string; atMs: number }[];
   const events: string[] = [];
   let count = 0;
@@ -119,7 +119,7 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
     const dues = duesOf(rule, script.fromMs, script.untilMs);
     const expected = script.evaluations(rule, dues);
     const transitions = expected.flatMap((each) => each.transitions);
-    const own = told.filter(({ ruleId }) => ruleId === rule.id);
+    const own = allTransitions.filter(({ ruleId }) => ruleId === rule.id);
     const alerts = new Set([...transitions, ...own].map(({ alertId }) => alertId));
     for (const alertId of alerts) {
       const of = (all: readonly AlertTransition[]) => all.filter((each) => each.alertId === alertId);
@@ -131,10 +131,10 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
     t.is(saved?.dueMs, dues.at(-1));
     const { rule: _, ...state } = (saved?.state ?? {}) as { readonly rule?: object };
     t.deepEqual(state, JSON.parse(JSON.stringify(expected.at(-1)?.state)), `${name}: the state of ${rule.name}`);
-    events.push(...transitions.flatMap((each) => toldEvent(each)?.id ?? []));
+    events.push(...transitions.flatMap((each) => toPlatformEvent(each)?.id ?? []));
     count += transitions.length;
   }
-  t.is(told.length, count);
+  t.is(allTransitions.length, count);
   t.deepEqual((outcome.events.values as { id: string }[]).map(({ id }) => id).toSorted(), events.toSorted());
   return count;
 };

@@ -1,6 +1,6 @@
 /** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
-import { togetherMs } from '../../processors/alerts/alert-evaluation.ts';
-import { nextDue, sharedPhaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
+import { itemKey, nextDue, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -26,7 +26,7 @@ export const duesOf = (
   afterMs: number,
   untilMs: number,
 ): number[] => {
-  const phase = sharedPhaseOf(tenantId, thingKey(tenantId, id), { everyMs: intervalMs, togetherMs });
+  const phase = sharedPhaseOf(tenantId, itemKey(tenantId, id), { everyMs: intervalMs, batchMs });
   const dues: number[] = [];
   for (let due = nextDue(phase, intervalMs, afterMs); due <= untilMs; due = nextDue(phase, intervalMs, due))
     dues.push(due);

@@ -20,14 +20,14 @@ const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
 /** What schedules ask of organization b waits until it may. */
-let mayAsk: Promise<void> = Promise.resolve();
+let mayQuery: Promise<void> = Promise.resolve();
 const slowed = Object.assign(Object.create(harness.columns) as typeof harness.columns, {
   of(tenantId: string): TenantColumns {
     const own = harness.columns.of(tenantId);
     if (tenantId !== 'b') return own;
     return {
       ...own,
-      query: <Row>(...asked: Parameters<TenantColumns['query']>) => mayAsk.then(() => own.query<Row>(...asked)),
+      query: <Row>(...args: Parameters<TenantColumns['query']>) => mayQuery.then(() => own.query<Row>(...args)),
     };
   },
 });
@@ -49,16 +49,16 @@ const startMs = Date.now();
 let offset = 0;
 
 /** Records of a service and host, so many apart, as if they had been received when they say. */
-const insert = (service: string, host: string, fromMs: number, toMs: number, apartMs: number): Promise<void> =>
+const insert = (service: string, host: string, fromMs: number, toMs: number, spacingMs: number): Promise<void> =>
   harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type, attributes, attribute_types)
-    SELECT 'a', 'p1', fromUnixTimestamp64Milli(toInt64(${fromMs} + number * ${apartMs}), 'UTC') AS at, 0, ${++offset}, number, at, at, '${service}', 9, '', 'done', 's', map('host.name', '${host}'), 's'
-    FROM numbers(${Math.floor((toMs - fromMs) / apartMs)})`,
+    SELECT 'a', 'p1', fromUnixTimestamp64Milli(toInt64(${fromMs} + number * ${spacingMs}), 'UTC') AS at, 0, ${++offset}, number, at, at, '${service}', 9, '', 'done', 's', map('host.name', '${host}'), 's'
+    FROM numbers(${Math.floor((toMs - fromMs) / spacingMs)})`,
   );
 
 /** As a collector sends them: three near the begin in either form, one long before, and one of another organization. */
 const landClusterEvents = async (beginMs: number): Promise<void> => {
-  const told = (atMs: number, pod: string, reason: string, type: string) => ({
+  const clusterEvent = (atMs: number, pod: string, reason: string, type: string) => ({
     resource: resourceOf({ 'k8s.object.kind': 'Pod', 'k8s.object.name': pod, 'k8s.node.name': 'n1' }),
     scopeLogs: [
       {
@@ -88,13 +88,13 @@ const landClusterEvents = async (beginMs: number): Promise<void> => {
     ],
   });
   const resourceLogs = [
-    told(beginMs - 20_000, 'shop-1', 'OOMKilling', 'Warning'),
-    told(beginMs - 10_000, 'shop-1', 'Killing', 'Normal'),
+    clusterEvent(beginMs - 20_000, 'shop-1', 'OOMKilling', 'Warning'),
+    clusterEvent(beginMs - 10_000, 'shop-1', 'Killing', 'Normal'),
     watched(beginMs - 5_000, 'shop-2', 'BackOff', 'Warning'),
-    told(beginMs - 2 * 3_600_000, 'shop-0', 'OOMKilling', 'Warning'),
+    clusterEvent(beginMs - 2 * 3_600_000, 'shop-0', 'OOMKilling', 'Warning'),
   ];
   await landOtlp(harness.columns, { signal: 'logs', request: { resourceLogs } });
-  const others = [told(beginMs - 15_000, 'theirs', 'OOMKilling', 'Warning')];
+  const others = [clusterEvent(beginMs - 15_000, 'theirs', 'OOMKilling', 'Warning')];
   await landOtlp(harness.columns, { tenantId: 'b', signal: 'logs', request: { resourceLogs: others } });
 };
 
@@ -109,29 +109,29 @@ const mapOf = (tree: Tree): object => ({
 });
 
 const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
-const ask = async (method: string, path: string, options: Parameters<typeof harness.ask>[2] = {}) => {
-  const { status, body } = await harness.ask(method, path, options);
+const request = async (method: string, path: string, options: Parameters<typeof harness.request>[2] = {}) => {
+  const { status, body } = await harness.request(method, path, options);
   if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
-const read = (path: string) => ask('GET', path, { as: 'viewer' });
+const read = (path: string) => request('GET', path, { as: 'viewer' });
 
 test.serial(
   'a detector learns, finds what is unusual, tells what it consists of, and heeds what people say',
   async (t) => {
     const [fromMs, toMs] = [startMs - 3 * 3_600_000, startMs + 20 * 60_000];
     for (const service of ['shop', 'mail']) await insert(service, 'h1', fromMs, toMs, 331);
-    const { id, status } = await ask('POST', '/api/ai/detectors', {
+    const { id, status } = await request('POST', '/api/ai/detectors', {
       body: { name: 'Records', query, step: '10s', delay: '2s', falseAlarmsPerWeek: 0.5, labels: { team: 'shop' } },
     });
     t.is(status.state, 'waiting');
     await eventually('it watches', async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching');
-    const learnt = (await read(`/api/ai/detectors/${id}`)).status;
-    t.is(learnt.series, 2);
-    t.is(learnt.learning, 0);
+    const training = (await read(`/api/ai/detectors/${id}`)).status;
+    t.is(training.series, 2);
+    t.is(training.learning, 0);
     // Five weeks of steps of ten seconds, or as far back as records are kept.
-    t.true(Date.parse(learnt.learntFrom) < startMs - 6 * 24 * 3_600_000, learnt.learntFrom);
-    t.is(learnt.rate.perWeek, null);
+    t.true(Date.parse(training.learntFrom) < startMs - 6 * 24 * 3_600_000, training.learntFrom);
+    t.is(training.rate.perWeek, null);
     t.is((await read('/api/ai/anomalies')).items.length, 0);
 
     // Whole steps: how far a value lies off is then known.
@@ -174,22 +174,22 @@ test.serial(
     );
 
     const path = `/api/ai/anomalies/${encodeURIComponent(found.id)}/feedback`;
-    const marked = await ask('POST', path, { body: { verdict: 'false' } });
+    const marked = await request('POST', path, { body: { verdict: 'false' } });
     t.true(marked.leastChange > 100);
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
     t.is((await read(`/api/ai/detectors/${id}`)).status.rate.markedFalse, 1);
-    t.deepEqual(await ask('POST', path, { body: { verdict: null } }), {
+    t.deepEqual(await request('POST', path, { body: { verdict: null } }), {
       ...{ anomalyId: found.id, verdict: null, leastChange: 0, factor: 1 },
     });
-    const audit = await ask('GET', '/api/audit?action=anomaly.mark', { as: 'owner' });
+    const audit = await request('GET', '/api/audit?action=anomaly.mark', { as: 'owner' });
     t.is(audit.items.length, 2);
     for (const each of [`/api/ai/anomalies/${encodeURIComponent(found.id)}`, `/api/ai/detectors/${id}`])
-      t.true([403, 404].includes((await harness.ask('GET', each, elsewhere)).status));
+      t.true([403, 404].includes((await harness.request('GET', each, elsewhere)).status));
   },
 );
 
 /** How far the detectors of an organization are. */
-const looksOf = (tenantId: string) =>
+const detectorProgressOf = (tenantId: string) =>
   harness.columns
     .of(tenantId)
     .query<{ series: number }>('SELECT series FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String}');
@@ -208,18 +208,20 @@ inThePage(
     await signedInAt(tab, harness.url, '/anomalies', 'editor@a.example');
     const row = page.getByRole('row', { name: /service=shop/ });
     await row.getByRole('button').click();
-    const beside = page.getByRole('complementary', { name: 'Anomaly' });
-    await beside.getByText(anomaly.text, { exact: true }).waitFor();
-    await beside.locator('.plot[aria-label*="what was expected: 4 series"]').waitFor();
+    const sidePanel = page.getByRole('complementary', { name: 'Anomaly' });
+    await sidePanel.getByText(anomaly.text, { exact: true }).waitFor();
+    await sidePanel.locator('.plot[aria-label*="what was expected: 4 series"]').waitFor();
     const [part] = shown.contributions.groups;
-    await beside.getByText('Warning OOMKilling shop-1: killed').waitFor();
-    await beside.getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) }).waitFor();
+    await sidePanel.getByText('Warning OOMKilling shop-1: killed').waitFor();
+    await sidePanel
+      .getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) })
+      .waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('button', { name: 'It was none' }).click();
+    await sidePanel.getByRole('button', { name: 'It was none' }).click();
     await row.getByRole('cell', { name: 'no', exact: true }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
-    await beside.getByRole('button', { name: 'It was none', pressed: true }).click();
-    await beside.getByRole('button', { name: 'It was none', pressed: false }).waitFor();
+    await sidePanel.getByRole('button', { name: 'It was none', pressed: true }).click();
+    await sidePanel.getByRole('button', { name: 'It was none', pressed: false }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, null);
 
     await page.getByRole('navigation', { name: 'Anomalies' }).getByRole('link', { name: 'Detectors' }).click();
@@ -254,7 +256,7 @@ inThePage(
 
 test.serial('what cannot be watched is refused with its place', async (t) => {
   const refused = async (body: object) => {
-    const answer = await harness.ask('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
+    const answer = await harness.request('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
     t.is(answer.status, 400, JSON.stringify(answer.body));
     return answer.body.error?.details ?? answer.body.details;
   };
@@ -290,7 +292,7 @@ test.serial(
     );
     await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
     const { promise, resolve } = Promise.withResolvers<void>();
-    mayAsk = promise;
+    mayQuery = promise;
     // Beside the one of all, some of other questions, so that more wait than there are turns.
     const others = harness.documents.of('b').collection(anomalyDetectors);
     const searches = ['', ...Array.from({ length: 6 }, (_, nth) => `service:s${nth}`)];
@@ -300,9 +302,9 @@ test.serial(
       await others.insert({ id: `other-${nth}`, ...fields, queryVersion: 1 });
     }
     await stepsOn(2);
-    t.true((await looksOf('b')).every(({ series }) => series === 0));
+    t.true((await detectorProgressOf('b')).every(({ series }) => series === 0));
     resolve();
-    await eventually('they learn', async () => (await looksOf('b')).some(({ series }) => series === many));
+    await eventually('they learn', async () => (await detectorProgressOf('b')).some(({ series }) => series === many));
     await stepsOn(2);
     for (const nth of searches.keys()) await others.delete(`other-${nth}`);
   },
@@ -311,7 +313,7 @@ test.serial(
 test.serial('a detector that stands still says so, in its status and in the overview', async (t) => {
   await processors.stop();
   await eventually('what they told has landed', async () => {
-    const lags = await harness.bus.lag('sinks.anomaly-looks', [topics.anomalyLooks.name]);
+    const lags = await harness.bus.lag('sinks.anomaly-looks', [topics.anomalyEvaluations.name]);
     return lags.every(({ lag }) => lag === 0);
   });
   const before = await read('/api/ai/detectors');

@@ -55,9 +55,9 @@ const land = async (tenantId: string): Promise<void> => {
       attributes: [text('db.system.name', 'sqlite')],
     },
   ]).flat();
-  const point = (minutesAgo: number, value: number, shelf: string) => ({
+  const point = (minutesAgo: number, value: number, indexRevision: string) => ({
     ...{ timeUnixNano: atNs(minutesAgo), startTimeUnixNano: atNs(500), asInt: String(value) },
-    attributes: [text('shelf', shelf)],
+    attributes: [text('shelf', indexRevision)],
   });
   const metrics = [
     { name: 'books.waiting', unit: '{book}', gauge: { dataPoints: [point(30, 4, 'poetry'), point(30, 8, 'history')] } },
@@ -88,8 +88,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = (question: string, more: object = {}): Promise<Answer> =>
-  harness.ask('POST', '/api/ai/query', { as: 'viewer', body: { question, ...more } });
+const answerOf = (question: string, more: object = {}): Promise<Answer> =>
+  harness.request('POST', '/api/ai/query', { as: 'viewer', body: { question, ...more } });
 
 const figures: readonly (readonly [question: string, rows: readonly unknown[]])[] = [
   ['How many error logs did lending write in the last hour?', [[8]]],
@@ -140,16 +140,16 @@ const figures: readonly (readonly [question: string, rows: readonly unknown[]])[
 ];
 for (const [question, rows] of figures)
   test(`"${question}" is answered`, async (t) => {
-    const { status, body } = await ask(question);
+    const { status, body } = await answerOf(question);
     t.is(status, 200, JSON.stringify(body));
     t.deepEqual(body.answer?.result.rows, rows, JSON.stringify(body.refusal ?? body.answer ?? body.alternatives));
     t.is(body.answer.nothingFound, null);
   });
 
 test('an answer shows the query, its range, its sentence and its words', async (t) => {
-  const { body } = await ask('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
-  const { result, ...told } = body.answer;
-  t.deepEqual(told, {
+  const { body } = await answerOf('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
+  const { result, ...answerFields } = body.answer;
+  t.deepEqual(answerFields, {
     query: {
       ...{ kind: 'aggregate', signal: 'logs', search: 'severity:>=error service:lending' },
       ...{ measures: [{ function: 'count' }], groupBy: [], limit: 100 },
@@ -174,7 +174,7 @@ test('an answer shows the query, its range, its sentence and its words', async (
 });
 
 test('two meanings are alternatives, each with its query and sentence', async (t) => {
-  const { body } = await ask('errors of lending');
+  const { body } = await answerOf('errors of lending');
   t.is(body.answer, null);
   t.deepEqual(
     body.alternatives.map(({ query }: { query: { signal: string } }) => query.signal),
@@ -184,10 +184,10 @@ test('two meanings are alternatives, each with its query and sentence', async (t
 });
 
 test('unknown names are refused with those like them', async (t) => {
-  const { body } = await ask('logs of service lendingdesk');
+  const { body } = await answerOf('logs of service lendingdesk');
   t.is(body.refusal.code, 'unknown-name');
   t.regex(body.refusal.reason, /"lendingdesk"/);
-  const other = await ask('loans lost');
+  const other = await answerOf('loans lost');
   t.is(other.body.refusal.code, 'unknown-name');
 });
 
@@ -198,21 +198,21 @@ const fruitless: readonly (readonly [question: string, reason: RegExp])[] = [
 ];
 for (const [question, reason] of fruitless)
   test(`"${question}" finds nothing, and the answer says why`, async (t) => {
-    const { status, body } = await ask(question);
+    const { status, body } = await answerOf(question);
     t.is(status, 200, JSON.stringify(body));
     t.regex(body.answer?.nothingFound ?? JSON.stringify(body), reason);
   });
 
 test('PromQL and searches are asked as they are', async (t) => {
-  const promql = await ask('sum(loans_made_total)');
+  const promql = await answerOf('sum(loans_made_total)');
   t.is(promql.body.answer.query.kind, 'promql');
-  const search = await ask('service:catalog severity:error');
+  const search = await answerOf('service:catalog severity:error');
   t.is(search.body.answer.result.rows.length, 1);
 });
 
 test('a plan without it is told what it lacks', async (t) => {
   const token = await harness.signIn('viewer@b.example');
-  const answer = await harness.ask('POST', '/api/ai/query', { as: `token ${token}`, body: { question: 'logs' } });
+  const answer = await harness.request('POST', '/api/ai/query', { as: `token ${token}`, body: { question: 'logs' } });
   t.is(answer.body.error, 'UPGRADE_REQUIRED');
 });
 
@@ -225,7 +225,7 @@ const bad: readonly (readonly [title: string, body: object, path: string])[] = [
 ];
 for (const [title, body, path] of bad)
   test(`${title} is refused by its path`, async (t) => {
-    const answer = await harness.ask('POST', '/api/ai/query', { as: 'viewer', body });
+    const answer = await harness.request('POST', '/api/ai/query', { as: 'viewer', body });
     t.is(answer.status, 400, JSON.stringify(answer.body));
     t.is(answer.body.details[0].path, path, JSON.stringify(answer.body));
   });

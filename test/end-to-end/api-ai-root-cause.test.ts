@@ -66,7 +66,7 @@ const call = (client: string, server: string, { failing = 0.01, slower = 1, kind
 const metric = async (
   of: Record<string, string>,
   name: string,
-  [usual, since]: readonly [number, number],
+  [normalValue, since]: readonly [number, number],
   labels: Record<string, string> = {},
 ) =>
   landOtlp(harness.columns, {
@@ -83,7 +83,7 @@ const metric = async (
                   gauge: {
                     dataPoints: Array.from({ length: total }, (_, minute) => ({
                       timeUnixNano: `${at + (minute - before) * minuteMs + 1000}000000`,
-                      asDouble: minute < before ? usual : since,
+                      asDouble: minute < before ? normalValue : since,
                       attributes: Object.entries(labels).map(([key, value]) => text(key, value)),
                     })),
                   },
@@ -142,13 +142,13 @@ test.before(async () => {
   });
   await land({ service: 'orders', host: 'h6', slower: 4 });
   await land({ service: 'orders', host: 'h7' });
-  for (const [host, usual, since] of [
+  for (const [host, baseline, since] of [
     ['h6', 0.6, 0.02],
     ['h7', 0.6, 0.6],
   ] as const)
     for (const [state, values] of [
-      ['idle', [usual, since]],
-      ['user', [1 - usual, 1 - since]],
+      ['idle', [baseline, since]],
+      ['user', [1 - baseline, 1 - since]],
     ] as const)
       await metric(
         { 'host.name': host, 'host.id': `id-${host}` },
@@ -164,8 +164,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const asked = async (body: object, as: 'viewer' | `token ${string}` = 'viewer') => {
-  const answer = await harness.ask('POST', '/api/ai/root-cause', { as, body });
+const findRootCause = async (body: object, as: 'viewer' | `token ${string}` = 'viewer') => {
+  const answer = await harness.request('POST', '/api/ai/root-cause', { as, body });
   if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
@@ -175,7 +175,11 @@ const first = ({ causes }: { causes: { kind: string; at: string }[] }): string =
     .map(({ kind, at: node }) => `${kind} ${node}`)
     .join();
 const ofService = (service: string) =>
-  asked({ service, from: new Date(at - 20 * minuteMs).toISOString(), to: new Date(at + 14 * minuteMs).toISOString() });
+  findRootCause({
+    service,
+    from: new Date(at - 20 * minuteMs).toISOString(),
+    to: new Date(at + 14 * minuteMs).toISOString(),
+  });
 
 test('a deployment two calls away is found, and a loud one beside the path is not', async (t) => {
   const found = await ofService('web');
@@ -225,7 +229,7 @@ test('alerts, anomalies and incidents name the symptom, and what is not there is
     'time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value',
     `fromUnixTimestamp64Milli(toInt64(${at}), 'UTC'), 'd.s.${at.toString(36)}', 1, 'd', 'Latency', ['traces'], 60000, 's', 'p95', map('service', 'web'), 'up', 'up', 0, 1, 5`,
   );
-  const incident = await harness.ask('POST', '/api/incidents', {
+  const incident = await harness.request('POST', '/api/incidents', {
     as: 'editor',
     body: { title: 'Web fails', alertIds: ['alert-1'] },
   });
@@ -234,9 +238,9 @@ test('alerts, anomalies and incidents name the symptom, and what is not there is
     { anomalyId: `d.s.${at.toString(36)}` },
     { incidentId: incident.body.id },
   ])
-    t.is(first(await asked(body)), 'deployment service:cart', JSON.stringify(body));
+    t.is(first(await findRootCause(body)), 'deployment service:cart', JSON.stringify(body));
   const refused = async (body: object) => {
-    const { status, body: answer } = await harness.ask('POST', '/api/ai/root-cause', { as: 'viewer', body });
+    const { status, body: answer } = await harness.request('POST', '/api/ai/root-cause', { as: 'viewer', body });
     return [status, (answer.error?.details ?? answer.details ?? [])[0]?.path];
   };
   t.deepEqual(await refused({}), [400, 'alertId']);
@@ -245,12 +249,12 @@ test('alerts, anomalies and incidents name the symptom, and what is not there is
   t.deepEqual(await refused({ anomalyId: 'nowhere' }), [400, 'anomalyId']);
   t.deepEqual(await refused({ incidentId: 'nowhere' }), [400, 'incidentId']);
   const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
-  const other = await harness.ask('POST', '/api/ai/root-cause', { as: elsewhere, body: { service: 'web' } });
+  const other = await harness.request('POST', '/api/ai/root-cause', { as: elsewhere, body: { service: 'web' } });
   t.is(other.status, 403, 'its plan has no AI');
 });
 
 test('a detector that was changed just before it told of an anomaly is the cause, where requests are not worse', async (t) => {
-  const made = await harness.ask('POST', '/api/ai/detectors', {
+  const made = await harness.request('POST', '/api/ai/detectors', {
     as: 'editor',
     body: {
       ...{ name: 'Calm requests', step: '1m' },
@@ -267,8 +271,8 @@ test('a detector that was changed just before it told of an anomaly is the cause
       `fromUnixTimestamp64Milli(toInt64(${beginMs}), 'UTC'), '${anomalyId(key)}', 1, '${made.body.id}', 'Calm requests', ['traces'], 60000, '${key}', 'count', map('${key === 'n' ? 'queue' : 'service'}', '${service}'), 'down', 'down', 0, 1, 5`,
     );
   const place = `configuration detector ${made.body.id}`;
-  t.is(first(await asked({ anomalyId: anomalyId('c') })), place, 'its requests are as before');
-  const gauge = await asked({ anomalyId: anomalyId('n') });
+  t.is(first(await findRootCause({ anomalyId: anomalyId('c') })), place, 'its requests are as before');
+  const gauge = await findRootCause({ anomalyId: anomalyId('n') });
   t.is(first(gauge), place, 'of a gauge without traces nothing else is known');
   t.is(gauge.state, 'found');
   t.regex(gauge.causes[0].title, /^anomaly-detector\.create/);

@@ -33,16 +33,19 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = (path: 'detect' | 'forecast', body: object, as: 'viewer' | `token ${string}` = 'viewer'): Promise<Answer> =>
-  harness.ask('POST', `/api/ai/${path}`, { as, body });
-const made = (length: number, value: (index: number) => number | null, apart = hourMs): [number, number | null][] =>
-  Array.from({ length }, (_, index) => [index * apart, value(index)]);
+const analyze = (
+  path: 'detect' | 'forecast',
+  body: object,
+  as: 'viewer' | `token ${string}` = 'viewer',
+): Promise<Answer> => harness.request('POST', `/api/ai/${path}`, { as, body });
+const made = (length: number, value: (index: number) => number | null, spacingMs = hourMs): [number, number | null][] =>
+  Array.from({ length }, (_, index) => [index * spacingMs, value(index)]);
 const counts = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
 
 test('points are scored as the scorer scores them, bit by bit, and anomalies are told as episodes', async (t) => {
   const { values } = seriesOf('cpu', 3, 7 * day);
   const points = Array.from(values, (value, i): [number, number] => [i * stepMs, i === 1800 ? 5 : value]);
-  const { status, body } = await ask('detect', {
+  const { status, body } = await analyze('detect', {
     series: [{ labels: { host: 'one' }, points }],
     falseAlarmsPerWeek: 0.5,
   });
@@ -65,14 +68,14 @@ test('false alarms are allowed for all series together', async (t) => {
   const points = made(300, (i) => (i * 7919) % 13);
   const high = async (count: number): Promise<number> => {
     const series = Array.from({ length: count }, () => ({ points }));
-    return (await ask('detect', { series })).body.series[0].points.at(-1)[4];
+    return (await analyze('detect', { series })).body.series[0].points.at(-1)[4];
   };
   t.true((await high(10)) > (await high(1)));
 });
 
 test('each group of a query is a series, and what came at once in one service is found in it alone', async (t) => {
-  const asked = { query: counts, from: String(endMs - 3 * day * stepMs), to: String(endMs), step: '5m' };
-  const { status, body } = await ask('detect', asked);
+  const detection = { query: counts, from: String(endMs - 3 * day * stepMs), to: String(endMs), step: '5m' };
+  const { status, body } = await analyze('detect', detection);
   t.is(status, 200, JSON.stringify(body));
   const found = body.series.map(
     ({ labels, anomalies }: { labels: { service: string }; anomalies: { from: number }[] }) => [
@@ -88,13 +91,13 @@ test('each group of a query is a series, and what came at once in one service is
 });
 
 test('a forecast of a query goes on with its season, within intervals', async (t) => {
-  const asked = {
+  const forecastRequest = {
     query: { ...counts, groupBy: [] },
     from: String(endMs - 2 * day * stepMs),
     to: String(endMs - 2 * hourMs),
     step: '1h',
   };
-  const { status, body } = await ask('forecast', { ...asked, horizon: '6h', levels: [0.9] });
+  const { status, body } = await analyze('forecast', { ...forecastRequest, horizon: '6h', levels: [0.9] });
   t.is(status, 200, JSON.stringify(body));
   const [series] = body.series;
   t.is(series.points.length, 6);
@@ -107,19 +110,19 @@ test('a forecast of a query goes on with its season, within intervals', async (t
 
 test('it tells when a limit is crossed, and why not', async (t) => {
   const line = { points: made(200, (hour) => 10 + hour + ((hour * 7919) % 5)) };
-  const above = await ask('forecast', { series: [line], horizon: 100, until: { above: 260 } });
+  const above = await analyze('forecast', { series: [line], horizon: 100, until: { above: 260 } });
   const [{ until }] = above.body.series;
   const expected = 248 * hourMs;
   t.true(Math.abs(Date.parse(until.at) - expected) <= 6 * hourMs, JSON.stringify(until));
   t.true(Date.parse(until.low) <= Date.parse(until.at));
   t.true(until.probability > 0.9);
-  const below = await ask('forecast', { series: [line], horizon: 10, until: { below: -5 } });
+  const below = await analyze('forecast', { series: [line], horizon: 10, until: { below: -5 } });
   t.is(below.body.series[0].until.at, null);
   t.regex(below.body.series[0].until.reason, /not likely to be below -5 within 10 steps/);
 });
 
 test('too few values carry no forecast, and the answer says so', async (t) => {
-  const { status, body } = await ask('forecast', { series: [{ points: made(1, () => 1) }], until: { above: 5 } });
+  const { status, body } = await analyze('forecast', { series: [{ points: made(1, () => 1) }], until: { above: 5 } });
   t.is(status, 200);
   t.deepEqual(body.series[0].points, []);
   t.regex(body.series[0].reason, /too few/);
@@ -138,13 +141,13 @@ test('forecasts of all kinds of points are finite', async (t) => {
     'nothing at all': made(50, () => null),
   };
   for (const [name, points] of Object.entries(cases)) {
-    const { status, body } = await ask('forecast', { series: [{ points }], horizon: 24 });
+    const { status, body } = await analyze('forecast', { series: [{ points }], horizon: 24 });
     t.is(status, 200, `${name}: ${JSON.stringify(body)}`);
     const finite = body.series[0].points.every(([, value, intervals]: [number, number, number[][]]) =>
       [value, ...intervals.flat()].every(Number.isFinite),
     );
     t.true(finite, name);
-    t.is((await ask('detect', { series: [{ points }] })).status, 200, name);
+    t.is((await analyze('detect', { series: [{ points }] })).status, 200, name);
   }
 });
 
@@ -197,7 +200,7 @@ const bad: readonly [title: string, body: object, path: string][] = [
 for (const [title, body, path] of bad)
   test(`${title} is refused by its path`, async (t) => {
     for (const operation of ['detect', 'forecast'] as const) {
-      const answer = await ask(operation, body);
+      const answer = await analyze(operation, body);
       t.is(answer.status, 400, JSON.stringify(answer.body));
       t.is(answer.body.details[0].path, path, JSON.stringify(answer.body));
     }
@@ -205,14 +208,14 @@ for (const [title, body, path] of bad)
 
 test('50,000 points are scored, and one more is refused', async (t) => {
   const points = made(50_000, (i) => i % 100, 60_000);
-  const { status, body } = await ask('detect', { series: [{ points }] });
+  const { status, body } = await analyze('detect', { series: [{ points }] });
   t.is(status, 200, JSON.stringify(body).slice(0, 200));
   t.is(body.series[0].points.length, 50_000);
-  t.is((await ask('detect', { series: [{ points: made(50_001, () => 1) }] })).status, 400);
+  t.is((await analyze('detect', { series: [{ points: made(50_001, () => 1) }] })).status, 400);
 });
 
 test('a horizon of too many steps is refused by its path', async (t) => {
-  const answer = await ask('forecast', { series: [{ points: made(50, () => 1) }], horizon: '90d' });
+  const answer = await analyze('forecast', { series: [{ points: made(50, () => 1) }], horizon: '90d' });
   t.is(answer.status, 400);
   t.is(answer.body.details[0].path, 'horizon');
 });
@@ -220,7 +223,7 @@ test('a horizon of too many steps is refused by its path', async (t) => {
 test('a plan without it, and one without the signal, are told what they lack', async (t) => {
   const token = `token ${await harness.signIn('viewer@b.example')}` as const;
   for (const operation of ['detect', 'forecast'] as const) {
-    const answer = await ask(operation, { series: [good] }, token);
+    const answer = await analyze(operation, { series: [good] }, token);
     t.is(answer.status, 403);
     t.is(answer.body.error, 'UPGRADE_REQUIRED');
   }

@@ -51,8 +51,8 @@ const errorsAbove = (value: number, services = 'service:cart OR service:mail') =
   thresholds: [{ severity: 'critical', operator: 'above', value }],
 });
 
-const ask = async (method: string, path: string, body?: unknown) => {
-  const answer = await harness.ask(method, path, { as: 'owner', ...(body === undefined ? {} : { body }) });
+const request = async (method: string, path: string, body?: unknown) => {
+  const answer = await harness.request(method, path, { as: 'owner', ...(body === undefined ? {} : { body }) });
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
@@ -61,12 +61,12 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   await land('cart', 7);
   await land('mail', 2);
   await land('cart', 50, 'b');
-  const rule = await ask('POST', '/api/alerts/rules', {
+  const rule = await request('POST', '/api/alerts/rules', {
     ...{ name: 'Errors', condition: errorsAbove(5), interval: '10s', labels: { team: 'shop' } },
     annotations: { summary: '{{ $labels.service }}: {{ $value }}' },
   });
   t.is(rule.standing, null);
-  const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items;
+  const alerts = async () => (await request('GET', `/api/alerts?ruleId=${rule.id}`)).items;
   await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
   t.deepEqual(others, []);
@@ -76,11 +76,11 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   t.deepEqual(alert.annotations, { summary: 'cart: 7' });
   t.is(alert.reason, '7 is above 5 over 1h');
 
-  const shown = await ask('GET', `/api/v2/alerts/rules/${rule.id}`);
+  const shown = await request('GET', `/api/v2/alerts/rules/${rule.id}`);
   t.like(shown.standing, { state: 'firing', groups: 2, firing: 1, error: null });
   const lastMs = (await readLastEvaluations(harness.columns)).get('a')?.get(rule.id) ?? 0;
   t.true(lastMs >= Date.parse(shown.standing.evaluatedAt), 'the watch over rules sees the same');
-  const { items: groups } = await ask('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
+  const { items: groups } = await request('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
   t.deepEqual(
     groups.map(({ labels, state, reason }: Record<string, unknown>) => [labels, state, reason]),
     [
@@ -89,7 +89,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
     ],
   );
   const evaluationsOf = async (query = '') =>
-    (await ask('GET', `/api/alerts/rules/${rule.id}/evaluations${query}`)).items;
+    (await request('GET', `/api/alerts/rules/${rule.id}/evaluations${query}`)).items;
   // Evaluations land apart from the alerts that they begin.
   await eventually('the evaluation', async () => (await evaluationsOf(`?alertId=${alert.id}`)).length > 0);
   const evaluations = await evaluationsOf(`?alertId=${alert.id}`);
@@ -100,11 +100,11 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
     error: null,
   });
 
-  await ask('POST', `/api/alerts/${alert.id}/acknowledge`, { note: 'on it' });
+  await request('POST', `/api/alerts/${alert.id}/acknowledge`, { note: 'on it' });
   t.is((await alerts())[0].acknowledged.note, 'on it');
 
-  await ask('PATCH', `/api/alerts/rules/${rule.id}`, { enabled: false });
-  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  await request('PATCH', `/api/alerts/rules/${rule.id}`, { enabled: false });
+  const history = async () => (await request('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
   await eventually('the end', async () => (await history()).length > 1);
   t.deepEqual(
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
@@ -114,7 +114,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
     ],
   );
   await eventually('no alert', async () => (await alerts()).length === 0);
-  const events = async () => (await ask('GET', '/api/events?kinds=alert&service=cart')).items;
+  const events = async () => (await request('GET', '/api/events?kinds=alert&service=cart')).items;
   await eventually('the events', async () => (await events()).length > 1);
   t.deepEqual(
     (await events()).map(({ title, severity, service }: Record<string, string>) => [title, severity, service]),
@@ -129,7 +129,7 @@ test('alerts of the platform are among the alerts, say so, and are acknowledged 
   const own = harness.documents.of('a').collection(platformAlerts);
   const at = new Date(systemClock.now()).toISOString();
   await own.insert({ id: 'records-late', severity: 'error', reason: 'sinks.logs is behind', since: at, startedAt: at });
-  const all = (await ask('GET', '/api/alerts?limit=1000')).items;
+  const all = (await request('GET', '/api/alerts?limit=1000')).items;
   const shown = all.find(({ origin }: Record<string, unknown>) => origin === 'platform');
   t.like(shown, {
     ...{ id: 'platform-records-late', ruleId: 'platform', ruleName: 'Records land late', state: 'firing' },
@@ -145,7 +145,7 @@ test('alerts of the platform are among the alerts, say so, and are acknowledged 
   });
   const pages: string[] = [];
   for (let cursor = ''; ; ) {
-    const page = await ask('GET', `/api/alerts?limit=1${cursor && `&cursor=${cursor}`}`);
+    const page = await request('GET', `/api/alerts?limit=1${cursor && `&cursor=${cursor}`}`);
     pages.push(...page.items.map(({ id }: Record<string, string>) => id));
     if (page.nextCursor === null) break;
     cursor = page.nextCursor;
@@ -155,16 +155,16 @@ test('alerts of the platform are among the alerts, say so, and are acknowledged 
     all.map(({ id }: Record<string, string>) => id),
     'page by page they are the same',
   );
-  t.deepEqual((await ask('GET', '/api/alerts?state=pending')).items, []);
-  t.is((await ask('GET', '/api/alerts?ruleId=platform')).items.length, 1);
-  await ask('POST', '/api/alerts/platform-records-late/acknowledge', { note: 'seen' });
-  t.like((await ask('GET', '/api/alerts?ruleId=platform')).items[0].acknowledged, { note: 'seen' });
+  t.deepEqual((await request('GET', '/api/alerts?state=pending')).items, []);
+  t.is((await request('GET', '/api/alerts?ruleId=platform')).items.length, 1);
+  await request('POST', '/api/alerts/platform-records-late/acknowledge', { note: 'seen' });
+  t.like((await request('GET', '/api/alerts?ruleId=platform')).items[0].acknowledged, { note: 'seen' });
   await own.delete('records-late');
 });
 
 test('a preview says what a rule would find now, and what is wrong with it', async (t) => {
   await land('preview', 9);
-  const preview = (rule: object) => harness.ask('POST', '/api/alerts/rules/preview', { as: 'owner', body: rule });
+  const preview = (rule: object) => harness.request('POST', '/api/alerts/rules/preview', { as: 'owner', body: rule });
   const { body } = await preview({ name: 'Errors', condition: errorsAbove(8, 'service:preview'), for: '5m' });
   t.like(
     body.groups.find(({ labels }: { labels: Record<string, string> }) => labels['service'] === 'preview'),
@@ -200,7 +200,7 @@ test('a preview answers the values of the past, each at the end of its window, w
   await land('past', 4);
   const preview = async (condition: object) => {
     const body = { name: 'Errors', condition };
-    const answer = await harness.ask('POST', '/api/alerts/rules/preview?from=now-1h', { as: 'owner', body });
+    const answer = await harness.request('POST', '/api/alerts/rules/preview?from=now-1h', { as: 'owner', body });
     t.is(answer.status, 200, JSON.stringify(answer.body));
     return answer.body.past;
   };
@@ -210,9 +210,15 @@ test('a preview answers the values of the past, each at the end of its window, w
   t.is(past.series.length, 1, JSON.stringify(past));
   const values = past.series[0].points.filter(([, value]: [number, number]) => value > 0);
   t.deepEqual(values, [[Date.parse(past.to), 4]]);
-  const took = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'max', field: 'duration' }] };
+  const durationQuery = { kind: 'aggregate', signal: 'traces', measures: [{ function: 'max', field: 'duration' }] };
   const limits = [{ severity: 'warning', operator: 'above', value: 2, unit: 's' }];
-  const spans = await preview({ kind: 'threshold', query: took, window: '10m', queryUnit: 'ms', thresholds: limits });
+  const spans = await preview({
+    kind: 'threshold',
+    query: durationQuery,
+    window: '10m',
+    queryUnit: 'ms',
+    thresholds: limits,
+  });
   t.is(spans.error, null);
   t.is(spans.limits[0].value, 2e9);
   const wrong = await preview({ ...errors, query: { ...errors.query, search: 'severity:(' } });
@@ -221,8 +227,12 @@ test('a preview answers the values of the past, each at the end of its window, w
 });
 
 test('a test firing is told with its end, marked as a test, and is no alert', async (t) => {
-  const rule = await ask('POST', '/api/v2/alerts/rules', { name: 'Tested', condition: errorsAbove(1e9), for: '1h' });
-  const { transitions } = await ask('POST', `/api/alerts/rules/${rule.id}/test`, { labels: { service: 'cart' } });
+  const rule = await request('POST', '/api/v2/alerts/rules', {
+    name: 'Tested',
+    condition: errorsAbove(1e9),
+    for: '1h',
+  });
+  const { transitions } = await request('POST', `/api/alerts/rules/${rule.id}/test`, { labels: { service: 'cart' } });
   t.deepEqual(
     transitions.map(({ to, isTest, labels }: Record<string, unknown>) => [
       to,
@@ -234,10 +244,10 @@ test('a test firing is told with its end, marked as a test, and is no alert', as
       ['inactive', true, 'cart'],
     ],
   );
-  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  const history = async () => (await request('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
   await eventually('the history', async () => (await history()).length === 2);
   t.true((await history()).every(({ isTest }: { isTest: boolean }) => isTest));
-  t.deepEqual((await ask('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
+  t.deepEqual((await request('GET', `/api/alerts?ruleId=${rule.id}`)).items, []);
 });
 
 test('recording rules of a file are recorded, listed beside the alerts of their group, exported, and end where the group is switched off', async (t) => {
@@ -254,7 +264,7 @@ test('recording rules of a file are recorded, listed beside the alerts of their 
   - record: made:double
     expr: made:now * 2
 `;
-  const { items } = await ask('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' });
+  const { items } = await request('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' });
   t.deepEqual(
     items.map(({ name, outcome }: Record<string, string>) => [name, outcome]),
     [
@@ -266,17 +276,17 @@ test('recording rules of a file are recorded, listed beside the alerts of their 
   const groupId = items[0].id;
   t.is(items[2].id, groupId);
   const at = async (expression: string) => {
-    const { data } = await ask('GET', `/api/prom/api/v1/query?query=${encodeURIComponent(expression)}`);
+    const { data } = await request('GET', `/api/prom/api/v1/query?query=${encodeURIComponent(expression)}`);
     return data.result;
   };
   await eventually('a recorded series', async () => (await at('made:double')).length > 0);
   t.deepEqual((await at('made:double / made:now'))[0]?.value[1], '2');
   t.deepEqual((await at('made:now'))[0]?.metric, { __name__: 'made:now', of: 'test' });
-  const group = () => ask('GET', `/api/alerts/recording-groups/${groupId}`);
+  const group = () => request('GET', `/api/alerts/recording-groups/${groupId}`);
   await eventually('its evaluation', async () => (await group()).standing[1].evaluatedAt !== null);
   t.like((await group()).standing[1], { record: 'made:double', error: null, series: 1 });
   const listed = async (type: string) => {
-    const { data } = await ask('GET', `/api/prom/api/v1/rules?type=${type}&file[]=made.yml`);
+    const { data } = await request('GET', `/api/prom/api/v1/rules?type=${type}&file[]=made.yml`);
     return data.groups;
   };
   const [all, ...others] = await listed('');
@@ -292,18 +302,18 @@ test('recording rules of a file are recorded, listed beside the alerts of their 
   );
   const [recorded] = (await listed('record'))[0].rules;
   t.like(recorded, { query: 'vector(time())', health: 'ok', labels: { of: 'test' } });
-  const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
+  const exported = await harness.request('GET', '/api/alerts/rules/export', { as: 'owner' });
   t.regex(
     String(exported.body),
     /name: made\n {4}interval: 10s\n {4}limit: 100\n {4}rules:\n {6}- record: made:now\n[^-]*- alert: Made\n[^-]*- record: made:double/,
   );
-  const [again] = (await ask('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' })).items;
+  const [again] = (await request('POST', '/api/alerts/rules/import', { file, fileName: 'made.yml' })).items;
   t.like(again, { id: groupId, outcome: 'replaced' });
 
-  await ask('PATCH', `/api/alerts/recording-groups/${groupId}`, { enabled: false });
+  await request('PATCH', `/api/alerts/recording-groups/${groupId}`, { enabled: false });
   await eventually('the end of the series', async () => (await at('made:now')).length === 0);
-  await ask('DELETE', `/api/alerts/recording-groups/${groupId}`);
-  await ask('DELETE', `/api/alerts/rules/${items[1].id}`);
+  await request('DELETE', `/api/alerts/recording-groups/${groupId}`);
+  await request('DELETE', `/api/alerts/rules/${items[1].id}`);
 });
 
 test('an imported rule of PromQL fires for the series that its expression answers, and is exported', async (t) => {
@@ -318,48 +328,49 @@ test('an imported rule of PromQL fires for the series that its expression answer
   );
   const file =
     'groups: [{ name: queues, interval: 10s, rules: [{ alert: Queue, expr: queue > 0 }, { record: x, expr: y( }] }]';
-  const { items } = await ask('POST', '/api/alerts/rules/import', { file });
+  const { items } = await request('POST', '/api/alerts/rules/import', { file });
   const otherFile = file.replace('queues', 'lines').replace('> 0', '> 1e9');
-  const [other] = (await ask('POST', '/api/alerts/rules/import', { file: otherFile })).items;
+  const [other] = (await request('POST', '/api/alerts/rules/import', { file: otherFile })).items;
   t.like(other, { name: 'Queue (lines)', outcome: 'created' });
-  t.like(await ask('GET', `/api/alerts/rules/${other.id}`), { name: 'Queue (lines)', alertName: 'Queue' });
-  const [again] = (await ask('POST', '/api/alerts/rules/import', { file: otherFile })).items;
+  t.like(await request('GET', `/api/alerts/rules/${other.id}`), { name: 'Queue (lines)', alertName: 'Queue' });
+  const [again] = (await request('POST', '/api/alerts/rules/import', { file: otherFile })).items;
   t.like(again, { id: other.id, outcome: 'replaced' });
-  await ask('DELETE', `/api/alerts/rules/${other.id}`);
+  await request('DELETE', `/api/alerts/rules/${other.id}`);
   t.deepEqual(
     items.map(({ outcome }: { outcome: string }) => outcome),
     ['created', 'refused'],
   );
-  const alerts = async () => (await ask('GET', `/api/alerts?ruleId=${items[0].id}`)).items;
+  const alerts = async () => (await request('GET', `/api/alerts?ruleId=${items[0].id}`)).items;
   await eventually(
     'an evaluation',
-    async () => (await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing !== null,
+    async () => (await request('GET', `/api/alerts/rules/${items[0].id}`)).standing !== null,
   );
-  t.is((await ask('GET', `/api/alerts/rules/${items[0].id}`)).standing.error, null);
+  t.is((await request('GET', `/api/alerts/rules/${items[0].id}`)).standing.error, null);
   await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
   t.deepEqual(others, []);
   t.like(alert, { state: 'firing', value: 1 });
   t.like(alert.labels, { alertname: 'Queue', queue: 'cart', severity: 'warning' });
-  const prometheus = await ask('GET', '/api/prom/api/v1/rules');
+  const prometheus = await request('GET', '/api/prom/api/v1/rules');
   const [shown] = prometheus.data.groups.flatMap(({ rules }: { rules: { name: string }[] }) =>
     rules.filter(({ name }) => name === 'Queue'),
   );
   t.like(shown, { state: 'firing', query: 'queue > 0', duration: 0, type: 'alerting', health: 'ok' });
   t.like(shown.alerts[0], { state: 'firing', value: '1e+00' });
-  const { data } = await ask('GET', '/api/prom/api/v1/alerts');
+  const { data } = await request('GET', '/api/prom/api/v1/alerts');
   const alertSeries = async () =>
-    (await ask('GET', `/api/prom/api/v1/query?query=${encodeURIComponent('ALERTS{alertname="Queue"}')}`)).data.result;
+    (await request('GET', `/api/prom/api/v1/query?query=${encodeURIComponent('ALERTS{alertname="Queue"}')}`)).data
+      .result;
   await eventually('the alert as a series', async () => (await alertSeries()).length > 0);
   t.deepEqual((await alertSeries())[0]?.metric, {
     ...{ __name__: 'ALERTS', alertname: 'Queue', alertstate: 'firing', queue: 'cart', severity: 'warning' },
   });
   t.true(data.alerts.some(({ labels }: { labels: { alertname: string } }) => labels.alertname === 'Queue'));
-  const exported = await harness.ask('GET', '/api/alerts/rules/export', { as: 'owner' });
+  const exported = await harness.request('GET', '/api/alerts/rules/export', { as: 'owner' });
   t.regex(String(exported.body), /alert: Queue\n\s+expr: queue > 0/);
 
-  await ask('DELETE', `/api/alerts/rules/${items[0].id}`);
-  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${items[0].id}`)).items;
+  await request('DELETE', `/api/alerts/rules/${items[0].id}`);
+  const history = async () => (await request('GET', `/api/alerts/history?ruleId=${items[0].id}`)).items;
   await eventually('the end', async () => (await history()).length > 1);
   t.deepEqual(
     (await history()).map(({ from, to, reason }: Record<string, string>) => [from, to, reason]),
@@ -371,29 +382,29 @@ test('an imported rule of PromQL fires for the series that its expression answer
 });
 
 test('the first rule is a step of getting started', async (t) => {
-  await ask('POST', '/api/alerts/rules', { name: 'First', condition: errorsAbove(1e9), enabled: false });
-  const { steps } = await ask('GET', '/api/onboarding');
+  await request('POST', '/api/alerts/rules', { name: 'First', condition: errorsAbove(1e9), enabled: false });
+  const { steps } = await request('GET', '/api/onboarding');
   const step = steps.find(({ id }: { id: string }) => id === 'create-alert');
   t.true(step.done);
   t.truthy(step.doneAt);
 });
 
 test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
-  const rule = await ask('POST', '/api/alerts/rules', {
+  const rule = await request('POST', '/api/alerts/rules', {
     ...{ name: 'Burst', interval: '10s', delay: '5s', for: '10s', keepFiringFor: '10s', noData: 'resolve' },
     condition: { ...errorsAbove(3, 'service:burst'), window: '25s' },
     annotations: { summary: '{{ $value }} of {{ $labels.service }}' },
   });
   await land('burst', 5);
-  const history = async () => (await ask('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
+  const history = async () => (await request('GET', `/api/alerts/history?ruleId=${rule.id}`)).items;
   await eventually('the end', async () => (await history())[0]?.to === 'inactive');
   const live = (await history()).toReversed();
   t.deepEqual(
     live.map(({ to }: { to: string }) => to),
     ['pending', 'firing', 'recovering', 'inactive'],
   );
-  const started = await ask('POST', '/api/v2/alerts/backtests', { ruleId: rule.id, from: rule.createdAt });
-  const backtest = () => ask('GET', `/api/v2/alerts/backtests/${started.id}`);
+  const started = await request('POST', '/api/v2/alerts/backtests', { ruleId: rule.id, from: rule.createdAt });
+  const backtest = () => request('GET', `/api/v2/alerts/backtests/${started.id}`);
   await eventually('the backtest', async () => (await backtest()).status !== 'running');
   const result = await backtest();
   t.like(result, { status: 'finished', failed: 0, progress: 1, isCut: false });

@@ -16,7 +16,7 @@ import { isConsistent, rootOfInclusion } from '../../api/audit/merkle-proofs.ts'
 import { openHeadStore } from '../../api/audit/tree-head-store.ts';
 import { verifyChain } from '../../api/audit/verify-chain.ts';
 import { systemChange } from '../../api/changes.ts';
-import { signChainAnew } from '../../api/sign-anew.ts';
+import { resignChain } from '../../api/resign-chain.ts';
 import { evidenceReport } from '../../commands/evidence.ts';
 import { makeSecretBox, secretKeyOf } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -37,15 +37,15 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const ask = async (path: string, as: 'auditor' | 'owner' = 'auditor'): Promise<Answer> => {
-  const answer = await harness.ask('GET', path, { as });
+const getRecords = async (path: string, as: 'auditor' | 'owner' = 'auditor'): Promise<Answer> => {
+  const answer = await harness.request('GET', path, { as });
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer;
 };
 
 /** A project is made and given a name that a spreadsheet would run. */
 const makeProject = async (name = `=HYPERLINK("x") ${randomUUID()}`): Promise<{ id: string; requestId: string }> => {
-  const { status, body, headers } = await harness.ask('POST', '/api/projects', { body: { name } });
+  const { status, body, headers } = await harness.request('POST', '/api/projects', { body: { name } });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return { id: body.id, requestId: headers.get('x-request-id') ?? '' };
 };
@@ -55,7 +55,7 @@ test.serial('records are listed newest first, page by page, and found by each of
   const made: { id: string; requestId: string }[] = [];
   for (let n = 0; n < 5; n++) made.push(await makeProject());
   const [first] = made;
-  const { body } = await ask(`/api/audit?resourceId=${first?.id}`);
+  const { body } = await getRecords(`/api/audit?resourceId=${first?.id}`);
   t.is(body.items.length, 1);
   const [record] = body.items;
   t.like(record, { action: 'project.create', requestId: first?.requestId, erased: false });
@@ -65,7 +65,7 @@ test.serial('records are listed newest first, page by page, and found by each of
   const pages: string[] = [];
   let cursor = '';
   do {
-    const page = await ask(`/api/audit?action=project.create&limit=2${cursor && `&cursor=${cursor}`}`);
+    const page = await getRecords(`/api/audit?action=project.create&limit=2${cursor && `&cursor=${cursor}`}`);
     pages.push(...page.body.items.map(({ resource }: { resource: { id: string } }) => resource.id));
     cursor = page.body.nextCursor ?? '';
   } while (cursor !== '');
@@ -82,11 +82,11 @@ test.serial('records are listed newest first, page by page, and found by each of
     ['resourceType=project&from=0&to=99999999999999999', 0],
     ['action=no.such', 0],
   ] as const) {
-    const found = await harness.ask('GET', `/api/audit?${query}`, { as: 'auditor' });
+    const found = await harness.request('GET', `/api/audit?${query}`, { as: 'auditor' });
     if (found.status === 400) t.true(query.includes('to=9999'), query);
     else t.is(found.body.items.length, count, query);
   }
-  const other = await harness.ask('GET', '/api/audit', { as: `token ${await harness.signIn('owner@b.example')}` });
+  const other = await harness.request('GET', '/api/audit', { as: `token ${await harness.signIn('owner@b.example')}` });
   t.false(JSON.stringify(other.body).includes('owner@a.example'));
 });
 
@@ -94,63 +94,63 @@ test.serial(
   'a record shows the difference that it made, without secrets, and what its hashes are made of',
   async (t) => {
     const { id } = await makeProject('Shop');
-    const [found] = (await ask(`/api/audit?resourceId=${id}`)).body.items;
-    const { body } = await ask(`/api/audit/${found.id}`);
+    const [found] = (await getRecords(`/api/audit?resourceId=${id}`)).body.items;
+    const { body } = await getRecords(`/api/audit/${found.id}`);
     t.true(body.changes.some((change: object) => JSON.stringify(change).includes('Shop')));
     t.regex(body.hash, /^[0-9a-f]{64}$/);
-    t.is((await harness.ask('GET', '/api/audit/000000000001-0000000000000000', { as: 'auditor' })).status, 404);
+    t.is((await harness.request('GET', '/api/audit/000000000001-0000000000000000', { as: 'auditor' })).status, 404);
   },
 );
 
 test.serial('actions and resource types are those that operations declare', async (t) => {
-  const actions = (await ask('/api/audit/actions')).body.items;
+  const actions = (await getRecords('/api/audit/actions')).body.items;
   for (const action of ['project.create', 'dead-letter.discard', 'audit-log.export', 'audit-log.erase'])
     t.true(actions.includes(action), action);
-  const types = (await ask('/api/audit/resource-types')).body.items;
+  const types = (await getRecords('/api/audit/resource-types')).body.items;
   t.true(types.includes('project') && types.includes('audit-log'));
   t.is(new Set(types).size, types.length);
 });
 
 test.serial('an export is recorded, streams every record, and runs nothing in a spreadsheet', async (t) => {
   await makeProject();
-  const lines = (await ask('/api/audit/export')).body.trim().split('\n');
+  const lines = (await getRecords('/api/audit/export')).body.trim().split('\n');
   const records = lines.map((line: string) => JSON.parse(line));
   t.deepEqual(
     records.map(({ sequence }: { sequence: number }) => sequence),
     records.map((_: unknown, index: number) => index + 1),
   );
   t.is(records.at(-1).action, 'audit-log.export');
-  const answer = await ask('/api/audit/export?format=csv&resourceType=project');
+  const answer = await getRecords('/api/audit/export?format=csv&resourceType=project');
   t.is(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
   t.regex(answer.headers.get('content-disposition') ?? '', /^attachment; filename="audit-.*\.csv"$/);
   const [head, ...rows] = answer.body.trim().split('\r\n');
   t.true(head.startsWith('"sequence","id","at","action"'));
   t.true(rows.some((row: string) => row.includes(`"'=HYPERLINK(""x"")`)));
   t.notRegex(answer.body, /(?:^|,)"[=+@-]/m);
-  const refused = await harness.ask('GET', '/api/audit/export?format=evidence&action=x', { as: 'auditor' });
+  const refused = await harness.request('GET', '/api/audit/export?format=evidence&action=x', { as: 'auditor' });
   t.is(refused.body.details[0].path, 'action');
 });
 
 test.serial('the chain verifies, and a record is proved under a head that anybody can check', async (t) => {
   await makeProject();
-  const { body: before } = await ask('/api/evidence/head');
+  const { body: before } = await getRecords('/api/evidence/head');
   const key = publicEvidenceKey(before.publicKey);
   t.true(key.signed({ ...before.head, tenantId: 'a' }));
   t.false(key.signed({ ...before.head, tenantId: 'b' }));
   const { id } = await makeProject();
-  const [{ id: recordId }] = (await ask(`/api/audit?resourceId=${id}`)).body.items;
-  const { body: proved } = await ask(`/api/evidence/proofs/${recordId}`);
+  const [{ id: recordId }] = (await getRecords(`/api/audit?resourceId=${id}`)).body.items;
+  const { body: proved } = await getRecords(`/api/evidence/proofs/${recordId}`);
   const bytes = (text: string): Buffer => Buffer.from(text, 'hex');
   const leaf = leafHashOf(bytes(proved.hash));
   const place = { index: proved.index, size: proved.head.size };
   t.is(rootOfInclusion(place, leaf, proved.proof.map(bytes))?.toString('hex'), proved.head.root);
   t.true(key.signed({ ...proved.head, tenantId: 'a' }));
-  const { body: now } = await ask(`/api/evidence/head?since=${before.head.size}`);
+  const { body: now } = await getRecords(`/api/evidence/head?since=${before.head.size}`);
   const sized = ({ size, root }: { size: number; root: string }) => ({ size, root: bytes(root) });
   t.true(now.head.size > before.head.size);
   t.true(isConsistent(sized(before.head), sized(now.head), now.consistency.proof.map(bytes)));
-  t.is((await harness.ask('GET', '/api/evidence/head?since=99999', { as: 'auditor' })).status, 400);
-  const { body: verified } = await ask('/api/evidence/verify');
+  t.is((await harness.request('GET', '/api/evidence/head?since=99999', { as: 'auditor' })).status, 400);
+  const { body: verified } = await getRecords('/api/evidence/verify');
   t.like(verified, { valid: true, firstBreak: null });
   t.is(verified.records, now.records);
   t.is(verified.lastHead.size, now.head.size);
@@ -163,10 +163,10 @@ const fileOf = (text: string): string => {
 };
 
 /** The command, in a directory with nothing in it: it needs no store. */
-const runCommand = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; said: string }> =>
+const runCommand = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; output: string }> =>
   promisify(execFile)(process.execPath, [main, 'evidence', ...args], { cwd: directory, env }).then(
-    ({ stdout }) => ({ code: 0, said: stdout }),
-    ({ code, stdout, stderr }) => ({ code, said: `${stdout}${stderr}` }),
+    ({ stdout }) => ({ code: 0, output: stdout }),
+    ({ code, stdout, stderr }) => ({ code, output: `${stdout}${stderr}` }),
   );
 
 /** What is said of a file: the kind of its first break, `good`, or why it is no such file. */
@@ -178,7 +178,7 @@ const foundIn = (text: string): Promise<string> =>
 
 test.serial('an exported chain verifies without any store, and what was changed in it is named', async (t) => {
   for (let n = 0; n < 3; n++) await makeProject();
-  const { body: text } = await ask('/api/audit/export?format=evidence');
+  const { body: text } = await getRecords('/api/audit/export?format=evidence');
   const lines: string[] = text.trimEnd().split('\n');
   const { keyId } = JSON.parse(lines[0] ?? '');
   const isRecord = (line: string): boolean => line.startsWith('{"type":"record"');
@@ -219,22 +219,22 @@ test.serial('an exported chain verifies without any store, and what was changed 
   for (const [what, given, found] of cases) t.regex(await foundIn(given), found, what);
 
   const good = await runCommand({}, 'verify', fileOf(text), '--key', keyId);
-  t.is(good.code, 0, good.said);
-  t.regex(good.said, new RegExp(`records +${records} found good[^]*VERIFIED: no record was changed`));
+  t.is(good.code, 0, good.output);
+  t.regex(good.output, new RegExp(`records +${records} found good[^]*VERIFIED: no record was changed`));
   const own = await runCommand({ OIQ_DATA_DIR: harness.directory }, 'key');
-  t.true(own.said.startsWith(`key ${keyId}\n-----BEGIN PUBLIC KEY-----`), own.said);
+  t.true(own.output.startsWith(`key ${keyId}\n-----BEGIN PUBLIC KEY-----`), own.output);
   const bad = await runCommand({}, 'verify', fileOf(without(fifth)));
   t.is(bad.code, 1);
-  t.regex(bad.said, /NOT VERIFIED: record 5 is missing/);
+  t.regex(bad.output, /NOT VERIFIED: record 5 is missing/);
   const unsigned = lines.filter((line) => !line.startsWith('{"type":"head"')).join('\n');
-  for (const [given, key, said] of [
+  for (const [given, key, expectedText] of [
     [unsigned, keyId, /NOT VERIFIED: none of its records is signed/],
     [text, '0123456789abcdef', /NOT VERIFIED: it is signed with/],
     ['', undefined, /NOT VERIFIED: this is no evidence file/],
   ] as const) {
     const report = await evidenceReport(fileOf(given), key);
     t.false(report.verified);
-    t.regex(report.text, said);
+    t.regex(report.text, expectedText);
   }
 });
 
@@ -248,16 +248,16 @@ test.serial(
     );
     t.true(count > 0);
     const as = `token ${await harness.signIn('owner@b.example')}` as const;
-    const { body: text } = await harness.ask('GET', '/api/audit/export?format=evidence', { as });
-    const { verified, text: said } = await evidenceReport(fileOf(text));
-    t.true(verified, said);
+    const { body: text } = await harness.request('GET', '/api/audit/export?format=evidence', { as });
+    const { verified, text: reportText } = await evidenceReport(fileOf(text));
+    t.true(verified, reportText);
     t.regex(
-      said,
+      reportText,
       new RegExp(`erased +the details of ${count} records by the system at .*, of everybody \\(record \\d+\\)`),
     );
-    t.regex(said, new RegExp(`^VERIFIED: no record .*; the details of ${count} records were erased`, 'm'));
-    t.false(said.includes('nothing was'));
-    const online = await harness.ask('GET', '/api/evidence/verify', { as });
+    t.regex(reportText, new RegExp(`^VERIFIED: no record .*; the details of ${count} records were erased`, 'm'));
+    t.false(reportText.includes('nothing was'));
+    const online = await harness.request('GET', '/api/evidence/verify', { as });
     t.like(online.body, { valid: true, erasedDetails: count });
     t.like(online.body.erasures, [{ subject: null, actor: { type: 'system' }, details: count, signed: true }]);
 
@@ -273,9 +273,9 @@ test.serial(
       AuditRecord & Stored,
     ];
     await records.replace(id, erasure);
-    const { body: found } = await harness.ask('GET', '/api/evidence/verify', { as });
+    const { body: found } = await harness.request('GET', '/api/evidence/verify', { as });
     t.like(found, { valid: false, firstBreak: { kind: 'erasure-unsigned', sequence: 1 }, erasedDetails: 0 });
-    const { body: exported } = await harness.ask('GET', '/api/audit/export?format=evidence', { as });
+    const { body: exported } = await harness.request('GET', '/api/audit/export?format=evidence', { as });
     t.regex((await evidenceReport(fileOf(exported))).text, new RegExp(`NOT VERIFIED: ${found.firstBreak.message}`));
   },
 );
@@ -296,7 +296,7 @@ test.serial(
     const verified = () => verifyChain({ documents, heads, key, clock: systemClock }, 'lost');
     t.is((await verified()).firstBreak?.kind, 'heads-missing');
     const sign = (tenantId: string) =>
-      signChainAnew({ documents, bus, columns, clock: systemClock, log: silent, settings }, tenantId);
+      resignChain({ documents, bus, columns, clock: systemClock, log: silent, settings }, tenantId);
     await t.throwsAsync(sign('nobody'), { message: 'there is no audit chain of nobody' });
     t.is(await sign('lost'), 4);
     t.like(await verified(), { firstBreak: undefined, records: 4, heads: 1 });
@@ -311,7 +311,7 @@ test.serial(
 );
 
 test.serial('a name with half a surrogate pair is refused as invalid, wherever it would be recorded', async (t) => {
-  const { status, body } = await harness.ask('POST', '/api/projects', { body: { name: '\ud800x' } });
+  const { status, body } = await harness.request('POST', '/api/projects', { body: { name: '\ud800x' } });
   t.is(status, 400);
   t.is(body.error, 'VALIDATION_FAILED');
 });
@@ -321,11 +321,11 @@ test.serial('what was changed in the store is named by the verification, and pro
   const [second] = (await records.list({ sort: { id: 1 }, limit: 2 })).items.slice(1);
   if (second === undefined) throw new Error('there is no second record');
   await records.update(second.id, { hash: 'f'.repeat(64) });
-  const { body } = await ask('/api/evidence/verify');
+  const { body } = await getRecords('/api/evidence/verify');
   t.like(body, { valid: false, records: 1, firstBreak: { kind: 'record-edited', sequence: 2 } });
-  t.is((await harness.ask('GET', `/api/evidence/proofs/${second.id}`, { as: 'auditor' })).body.error, 'CONFLICT');
+  t.is((await harness.request('GET', `/api/evidence/proofs/${second.id}`, { as: 'auditor' })).body.error, 'CONFLICT');
   await records.update(second.id, { hash: second.hash });
-  t.true((await ask('/api/evidence/verify')).body.valid);
+  t.true((await getRecords('/api/evidence/verify')).body.valid);
 });
 
 test.serial('an export that cannot go on breaks the connection off, and is no whole answer', async (t) => {
@@ -333,16 +333,16 @@ test.serial('an export that cannot go on breaks the connection off, and is no wh
   const [last] = (await records.list({ sort: { id: -1 }, limit: 1 })).items;
   if (last === undefined) throw new Error('there is no record');
   await records.update(last.id, { details: {} as never });
-  await t.throwsAsync(harness.ask('GET', '/api/audit/export', { as: 'auditor' }));
+  await t.throwsAsync(harness.request('GET', '/api/audit/export', { as: 'auditor' }));
   await records.update(last.id, { details: last.details });
-  t.true((await ask('/api/evidence/verify')).body.valid);
+  t.true((await getRecords('/api/evidence/verify')).body.valid);
 });
 
 test.serial('a role that stops has signed everything', async (t) => {
   const own = await startHarness({ sharing: harness });
-  const made = await own.ask('POST', '/api/projects', { body: { name: randomUUID() } });
+  const made = await own.request('POST', '/api/projects', { body: { name: randomUUID() } });
   t.is(made.status, 200);
   await own.close();
-  const { body } = await ask('/api/evidence/verify');
+  const { body } = await getRecords('/api/evidence/verify');
   t.like(body, { valid: true, unsigned: 0 });
 });

@@ -7,9 +7,9 @@ import { startHarness } from './api-harness.ts';
 const harness = await startHarness();
 test.after.always(() => harness.close());
 
-const ask = (method: string, path: string, as: string, body?: object) =>
-  harness.ask(method, path, { as, ...(body && { body }) } as never);
-const read = (path: string) => ask('GET', path, 'nobody');
+const request = (method: string, path: string, as: string, body?: object) =>
+  harness.request(method, path, { as, ...(body && { body }) } as never);
+const read = (path: string) => request('GET', path, 'nobody');
 const feeds = '/api/on-call/calendar-feeds';
 const userOf = async (role: string): Promise<string> => {
   const { items } = await harness.documents.of('a').collection(memberships).list({ filter: { role } });
@@ -24,7 +24,7 @@ const scheduleOf = async (role: string) => {
     timeZone: 'UTC',
     layers: [{ ...layer, rotation: { every: 1, unit: 'weeks' } }],
   };
-  return (await ask('POST', '/api/on-call/schedules', 'editor', body)).body as {
+  return (await request('POST', '/api/on-call/schedules', 'editor', body)).body as {
     readonly id: string;
     readonly name: string;
   };
@@ -32,24 +32,24 @@ const scheduleOf = async (role: string) => {
 
 test.serial('a feed of a schedule, and one of a person, are read without a session', async (t) => {
   const [of, other] = [await scheduleOf('viewer'), await scheduleOf('admin')];
-  const one = await ask('POST', feeds, 'viewer', { scheduleId: other.id });
+  const one = await request('POST', feeds, 'viewer', { scheduleId: other.id });
   t.is(one.status, 200, JSON.stringify(one.body));
   const schedule = await read(one.body.path);
   t.is(schedule.status, 200, JSON.stringify(schedule.body));
   t.regex(schedule.headers.get('content-type') ?? '', /^text\/calendar/);
   t.regex(schedule.body, /SUMMARY:On call: admin/);
-  const mine = await ask('POST', feeds, 'viewer', {});
+  const mine = await request('POST', feeds, 'viewer', {});
   const { body } = await read(mine.body.path);
   t.true(body.includes(`DESCRIPTION:${of.name}`));
   t.false(body.includes(other.name));
 });
 
 test.serial('only a hash of the address is kept, and another text of its length is no address', async (t) => {
-  const { body } = await ask('POST', feeds, 'viewer', {});
+  const { body } = await request('POST', feeds, 'viewer', {});
   const token = body.path.split('/').at(-1);
   const stored = await harness.documents.of('a').collection(calendarFeeds).find(body.id);
   t.false(JSON.stringify(stored).includes(token));
-  t.false(JSON.stringify((await ask('GET', feeds, 'viewer')).body).includes(token));
+  t.false(JSON.stringify((await request('GET', feeds, 'viewer')).body).includes(token));
   const wrong = `${body.path.slice(0, -1)}${body.path.endsWith('A') ? 'B' : 'A'}`;
   t.is((await read(wrong)).status, 404);
 });
@@ -60,19 +60,19 @@ test.serial('a feed is revoked by its person or an Admin, and answers no more', 
     ['viewer', 200],
     ['admin', 200],
   ] as const) {
-    const { body } = await ask('POST', feeds, 'viewer', {});
-    t.is((await ask('DELETE', `${feeds}/${body.id}`, revoker)).status, status);
+    const { body } = await request('POST', feeds, 'viewer', {});
+    t.is((await request('DELETE', `${feeds}/${body.id}`, revoker)).status, status);
     t.is((await read(body.path)).status, status === 200 ? 404 : 200);
   }
 });
 
 test.serial('a feed answers no more once its schedule is deleted, or its person is kept out', async (t) => {
   const { id } = await scheduleOf('admin');
-  const { body } = await ask('POST', feeds, 'auditor', { scheduleId: id });
+  const { body } = await request('POST', feeds, 'auditor', { scheduleId: id });
   t.is((await read(body.path)).status, 200);
-  t.is((await ask('PATCH', `/api/users/${await userOf('auditor')}`, 'owner', { disabled: true })).status, 200);
+  t.is((await request('PATCH', `/api/users/${await userOf('auditor')}`, 'owner', { disabled: true })).status, 200);
   t.is((await read(body.path)).status, 404);
-  const again = await ask('POST', feeds, 'viewer', { scheduleId: id });
-  t.is((await ask('DELETE', `/api/on-call/schedules/${id}`, 'editor')).status, 200);
+  const again = await request('POST', feeds, 'viewer', { scheduleId: id });
+  t.is((await request('DELETE', `/api/on-call/schedules/${id}`, 'editor')).status, 200);
   t.is((await read(again.body.path)).status, 404);
 });

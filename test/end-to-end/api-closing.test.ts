@@ -39,10 +39,10 @@ const command = async (request: Parameters<typeof runOrganizationRequest>[1]): P
   return lines;
 };
 const close = async (token: string, name: unknown = 'Organization b') =>
-  harness.ask('DELETE', '/api/account', { as: `token ${token}`, body: { name } });
+  harness.request('DELETE', '/api/account', { as: `token ${token}`, body: { name } });
 
 test.serial('only an Owner closes an organization, and only by its name', async (t) => {
-  const admin = await harness.ask('DELETE', '/api/account', { as: 'admin', body: { name: 'Organization a' } });
+  const admin = await harness.request('DELETE', '/api/account', { as: 'admin', body: { name: 'Organization a' } });
   t.is(admin.status, 403);
   const owner = await harness.signIn('owner@b.example');
   for (const name of ['organization b', 'b', '', 'Organization a']) {
@@ -50,7 +50,7 @@ test.serial('only an Owner closes an organization, and only by its name', async 
     t.is(refused.status, 400, name);
     t.is(refused.body.details[0].path, 'name', name);
   }
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${owner}` })).status, 200);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${owner}` })).status, 200);
 });
 
 test.serial(
@@ -62,7 +62,7 @@ test.serial(
     const days = (Date.parse(closed.body.eraseAt) - Date.parse(closed.body.closedAt)) / dayMs;
     t.is(days, 30);
     for (const token of [owner, viewer])
-      t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 401);
+      t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 401);
     await t.throwsAsync(harness.signIn('viewer@b.example'), { message: /could not sign in/ });
     t.is(await harness.documents.of(sessionsTenant).collection(sessions).count({ tenantId: 'b' }), 0);
     const outbox = (): string => {
@@ -83,7 +83,7 @@ test.serial('the operator opens it again, and everything is as it was but the se
   await t.throwsAsync(command({ action: 'reopen-organization', id: 'x' }), { message: /no organization x/ });
   await command({ action: 'reopen-organization', id: 'b' });
   const token = await harness.signIn('viewer@b.example');
-  t.is((await harness.ask('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
+  t.is((await harness.request('GET', '/api/account', { as: `token ${token}` })).body.name, 'Organization b');
   const actions: string[] = [];
   for await (const { tenantId, action } of harness.documents.everywhere(auditRecords))
     if (tenantId === 'b' && action.startsWith('organization.')) actions.push(action);
@@ -164,15 +164,15 @@ test.serial(
     const emails: string[] = [];
     for await (const { email } of documents.everywhere(users)) if (email.endsWith('@b.example')) emails.push(email);
     t.deepEqual(emails, ['editor@b.example']);
-    const kept = await documents
+    const retainedRecords = await documents
       .of('b')
       .collection(auditRecords)
       .list({ sort: { sequence: 1 } });
-    t.true(kept.items.length > before);
-    t.is(kept.items.filter(({ action }) => action === 'organization.erase').length, 1);
-    const erasures = kept.items.filter(({ action }) => action === erasureAction);
+    t.true(retainedRecords.items.length > before);
+    t.is(retainedRecords.items.filter(({ action }) => action === 'organization.erase').length, 1);
+    const erasures = retainedRecords.items.filter(({ action }) => action === erasureAction);
     t.true(erasures.length > 0 && erasures.every((record) => evidenceKey.signedErasure('b', record)));
-    t.notRegex(JSON.stringify(kept.items), /@b\.example|Organization b/);
+    t.notRegex(JSON.stringify(retainedRecords.items), /@b\.example|Organization b/);
     const evidence = await documents.of('a').collection(auditRecords).list({ limit: 1 });
     t.regex(JSON.stringify(evidence.items), /@a\.example/);
   },

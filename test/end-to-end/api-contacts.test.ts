@@ -9,23 +9,23 @@ import { startHarness } from './api-harness.ts';
 const harness = await startHarness({ outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }) });
 test.after.always(() => harness.close());
 
-const ask = (method: string, path: string, as: string, body?: object) =>
-  harness.ask(method, path, { as, ...(body && { body }) } as never);
+const request = (method: string, path: string, as: string, body?: object) =>
+  harness.request(method, path, { as, ...(body && { body }) } as never);
 let made = 0;
 const create = async (as: string, settings: object = { type: 'ntfy', topic: 'pages' }) => {
-  const answer = await ask('POST', '/api/contacts', as, { name: `contact ${made++}`, settings });
+  const answer = await request('POST', '/api/contacts', as, { name: `contact ${made++}`, settings });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body as { readonly id: string; readonly name: string; readonly settings: Record<string, string> };
 };
 
 test.serial('everybody has contacts of their own, which nobody else sees or changes', async (t) => {
   const { id } = await create('viewer');
-  t.is((await ask('GET', `/api/contacts/${id}`, 'viewer')).status, 200);
+  t.is((await request('GET', `/api/contacts/${id}`, 'viewer')).status, 200);
   for (const other of ['editor', 'owner']) {
-    t.false(JSON.stringify((await ask('GET', '/api/contacts', other)).body).includes(id));
-    t.is((await ask('GET', `/api/contacts/${id}`, other)).status, 404);
-    t.is((await ask('DELETE', `/api/contacts/${id}`, other)).status, 404);
-    t.is((await ask('POST', `/api/contacts/${id}/test`, other)).status, 404);
+    t.false(JSON.stringify((await request('GET', '/api/contacts', other)).body).includes(id));
+    t.is((await request('GET', `/api/contacts/${id}`, other)).status, 404);
+    t.is((await request('DELETE', `/api/contacts/${id}`, other)).status, 404);
+    t.is((await request('POST', `/api/contacts/${id}/test`, other)).status, 404);
   }
 });
 
@@ -38,22 +38,22 @@ test.serial('a contact hides its secrets, and is sent a test with them', async (
   t.is(contact.settings['token'], '********');
   const stored = await harness.documents.of('a').collection(contacts).find(contact.id);
   t.false(JSON.stringify(stored).includes(given['token'] ?? ''));
-  const told = await ask('POST', `/api/contacts/${contact.id}/test`, 'viewer');
-  t.true(told.body.delivered, JSON.stringify(told.body));
+  const delivery = await request('POST', `/api/contacts/${contact.id}/test`, 'viewer');
+  t.true(delivery.body.delivered, JSON.stringify(delivery.body));
   t.is(service.received[0]?.headers.authorization, `Bearer ${given['token']}`);
 });
 
 test.serial('preferences order contacts of the person alone, and lose one that is deleted', async (t) => {
   const [own, other, foreign] = [await create('viewer'), await create('viewer'), await create('editor')];
-  const refused = await ask('PUT', '/api/preferences', 'viewer', { contacts: [{ contactId: foreign.id }] });
+  const refused = await request('PUT', '/api/preferences', 'viewer', { contacts: [{ contactId: foreign.id }] });
   t.is(refused.body.details[0].path, 'contacts.0.contactId');
   const listed = [
     { contactId: other.id, afterMinutes: 0 },
     { contactId: own.id, afterMinutes: 5 },
   ];
-  t.deepEqual((await ask('PUT', '/api/preferences', 'viewer', { contacts: listed })).body.contacts, listed);
-  t.is((await ask('DELETE', `/api/contacts/${other.id}`, 'viewer')).status, 200);
-  t.deepEqual((await ask('GET', '/api/preferences', 'viewer')).body.contacts, listed.slice(1));
+  t.deepEqual((await request('PUT', '/api/preferences', 'viewer', { contacts: listed })).body.contacts, listed);
+  t.is((await request('DELETE', `/api/contacts/${other.id}`, 'viewer')).status, 200);
+  t.deepEqual((await request('GET', '/api/preferences', 'viewer')).body.contacts, listed.slice(1));
 });
 
 test.serial('contacts of a user who is removed are gone', async (t) => {
@@ -62,6 +62,6 @@ test.serial('contacts of a user who is removed are gone', async (t) => {
     .of('a')
     .collection(memberships)
     .list({ filter: { role: 'auditor' } });
-  t.is((await ask('DELETE', `/api/users/${items[0]?.id}`, 'owner')).status, 200);
+  t.is((await request('DELETE', `/api/users/${items[0]?.id}`, 'owner')).status, 200);
   t.is(await harness.documents.of('a').collection(contacts).find(id), undefined);
 });

@@ -11,11 +11,11 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 const send = (body: unknown, query = '', as: As = 'editor'): Promise<Answer> =>
-  harness.ask('POST', `/api/dashboards/import${query}`, { as, body });
+  harness.request('POST', `/api/dashboards/import${query}`, { as, body });
 const versionsOf = async (id: string): Promise<number> =>
-  (await harness.ask('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.length;
+  (await harness.request('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.length;
 /** Ours without saved queries, which are other things of the organization. */
 const ours = () => {
   const [errors, notes] = wholeDashboard.panels;
@@ -44,7 +44,7 @@ test('every leaf of the body counts, what the server would own among them', asyn
 test('a dry run writes nothing and says what would be', async (t) => {
   const dry = await send({ ...oldDashboard, uid: 'dry' }, '?dryRun=true');
   t.like(dry.body, { outcome: 'created', dashboard: { id: 'dry', version: null } });
-  t.is((await harness.ask('GET', '/api/dashboards/dry', { as: 'viewer' })).status, 404);
+  t.is((await harness.request('GET', '/api/dashboards/dry', { as: 'viewer' })).status, 404);
 });
 
 test('the folder and id can be chosen, and a dashboard that was moved stays where it is', async (t) => {
@@ -58,14 +58,14 @@ test('the folder and id can be chosen, and a dashboard that was moved stays wher
 
 test('an export of ours comes back bit by bit, as JSON and as YAML', async (t) => {
   t.is((await send({ id: 'bits', ...ours() })).body.outcome, 'created');
-  const read = async () => (await harness.ask('GET', '/api/dashboards/bits', { as: 'viewer' })).body;
+  const read = async () => (await harness.request('GET', '/api/dashboards/bits', { as: 'viewer' })).body;
   const before = await read();
   for (const format of ['oiq', 'yaml', 'grafana']) {
-    const file = await harness.ask('GET', `/api/dashboards/bits/export?format=${format}`, { as: 'viewer' });
+    const file = await harness.request('GET', `/api/dashboards/bits/export?format=${format}`, { as: 'viewer' });
     t.is(file.status, 200, JSON.stringify(file.body));
     const { body } = file;
     const headers = format === 'yaml' ? { 'content-type': 'application/yaml' } : {};
-    const again = await harness.ask('POST', '/api/dashboards/import', { as: 'editor', body, headers });
+    const again = await harness.request('POST', '/api/dashboards/import', { as: 'editor', body, headers });
     t.is(again.body.outcome, 'unchanged', `${format}: ${JSON.stringify(again.body).slice(0, 500)}`);
   }
   t.deepEqual(await read(), before);
@@ -73,7 +73,7 @@ test('an export of ours comes back bit by bit, as JSON and as YAML', async (t) =
   t.is((await send(before)).body.outcome, 'unchanged');
   t.is(
     (
-      await harness.ask('POST', '/api/dashboards/import', {
+      await harness.request('POST', '/api/dashboards/import', {
         as: 'editor',
         body: stringify(ours()),
         headers: { 'content-type': 'application/yaml' },
@@ -94,7 +94,7 @@ test('what is wrong with a document is told with its path, and viewers import no
     const body = { title: 'x', panels: [deep] };
     const headers = asYaml ? { 'content-type': 'application/yaml' } : {};
     const sent = { as: 'editor', body: asYaml ? JSON.stringify(body) : body, headers } as const;
-    const refused = await harness.ask('POST', '/api/dashboards/import', sent);
+    const refused = await harness.request('POST', '/api/dashboards/import', sent);
     t.is(refused.status, 400);
     t.regex(refused.body.details[0].path, /^panels\.0(?:\.a){61,}$/);
   }
@@ -114,5 +114,5 @@ test('an id that another one keeps for themself is not taken, and their dashboar
   t.is((await send({ id: 'mine', name: 'mine', visibility: 'private' })).status, 200);
   const other = await send({ ...presentDashboard, uid: 'mine' }, '', 'admin');
   t.is(other.status, 409);
-  t.is((await harness.ask('GET', '/api/dashboards/mine/export', { as: 'admin' })).status, 404);
+  t.is((await harness.request('GET', '/api/dashboards/mine/export', { as: 'admin' })).status, 404);
 });

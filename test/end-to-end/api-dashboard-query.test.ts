@@ -4,7 +4,7 @@ import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { translationOf } from '../../queries/promql/settings.ts';
 import type { Result } from '../../queries/result.ts';
-import { type AskedQuery, run } from '../../queries/run.ts';
+import { type QueryRequest, run } from '../../queries/run.ts';
 import { parseTime } from '../../queries/time.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { settingsOf } from '../../schemas/settings.ts';
@@ -43,15 +43,15 @@ test.after.always(async () => {
 });
 
 type Fields = Record<string, unknown>;
-type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 
 const make = async (fields: Fields): Promise<string> => {
-  const answer = await harness.ask('POST', '/api/dashboards', { as: 'editor', body: { name: 'one', ...fields } });
+  const answer = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: 'one', ...fields } });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body.id;
 };
 const query = (id: string, body: Fields = {}, as: As = 'viewer'): Promise<Answer> =>
-  harness.ask('POST', `/api/dashboards/${id}/query`, { as, body: { ...range, ...body } });
+  harness.request('POST', `/api/dashboards/${id}/query`, { as, body: { ...range, ...body } });
 const panel = (id: string, queries: Fields[], more: Fields = {}): Fields => ({
   ...{ id, title: id, visual: { kind: 'time-series' }, queries },
   ...more,
@@ -70,12 +70,12 @@ const reading = (): QueryReading => ({
   promql: { threads, translation: translationOf(settingsOf({})) },
 });
 /** What a query gives alone over the range and step of a result. */
-const alone = async (asked: Fields, { from, to, stepMs }: Result): Promise<Result> =>
-  run(asked as AskedQuery, reading(), {
+const alone = async (queryDocument: Fields, { from, to, stepMs }: Result): Promise<Result> =>
+  run(queryDocument as QueryRequest, reading(), {
     range: { from: parseTime(from, 0) as bigint, to: parseTime(to, 0) as bigint },
     ...(stepMs === null ? {} : { stepMs }),
   });
-const said = ({ cost: _, ...result }: Result): Omit<Result, 'cost'> => result;
+const withoutCost = ({ cost: _, ...result }: Result): Omit<Result, 'cost'> => result;
 
 const many: readonly Fields[] = [
   ...['m0', 'sum by (job) (rate(m1[2m]))', 'm2 > 1000', 'avg_over_time(m4{zone="x"}[3m]) or m2'].map(promql),
@@ -103,8 +103,8 @@ for (const answers of ['series', 'table'])
       t.is(item.panelId, `p${at}`);
       t.is(item.error, null, JSON.stringify(many[at]));
       t.deepEqual(
-        said(item.results.A),
-        said(await alone(many[at] as Fields, item.results.A)),
+        withoutCost(item.results.A),
+        withoutCost(await alone(many[at] as Fields, item.results.A)),
         JSON.stringify(many[at]),
       );
       for (const { points } of item.results.A.series) t.true(points.length <= 50);
@@ -130,14 +130,14 @@ test('a panel that fails fails alone, and says which part of it', async (t) => {
   });
   const { status, body } = await query(id);
   t.is(status, 200);
-  const [good, bad, gone] = body.items;
+  const [good, bad, invalid] = body.items;
   t.is(good.error, null);
   t.true(good.results.A.series.length > 0);
   t.is(bad.error.code, 'VALIDATION_FAILED');
   t.is(bad.error.path, 'queries.A');
   t.deepEqual(Object.keys(bad.results), ['B']);
-  t.is(gone.error.path, 'formulas.F');
-  t.deepEqual(Object.keys(gone.results), ['A']);
+  t.is(invalid.error.path, 'formulas.F');
+  t.deepEqual(Object.keys(invalid.results), ['A']);
 });
 
 test('formulas, hidden queries, comparisons and transformations are answered', async (t) => {
@@ -167,19 +167,19 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
 });
 
 test('the least step of a query tells the ranges of rates, and that of a panel or a factor does not, as in Grafana', async (t) => {
-  const told = 'vector($__interval_ms) * 1e7 + vector($__rate_interval_ms)';
+  const stepExpression = 'vector($__interval_ms) * 1e7 + vector($__rate_interval_ms)';
   const id = await make({
     variables: [{ kind: 'interval', name: 'step', options: ['2m'] }],
     panels: [
-      panel('plain', [one(told)]),
-      panel('of-panel', [one(told)], { shortestStep: '1m' }),
-      panel('of-query', [one(told, { shortestStep: '1m' })]),
-      panel('of-both', [one(told, { shortestStep: '$step' })], { shortestStep: '5m' }),
-      panel('of-rates', [one(told, { shortestStep: '$__rate_interval' })]),
-      panel('of-steps', [one(told, { shortestStep: '$__interval' })]),
-      panel('of-factor', [one(told, { shortestStep: '1m', stepFactor: 2 })]),
-      panel('of-rates-and-factor', [one(told, { shortestStep: '$__rate_interval', stepFactor: 2 })]),
-      panel('wrong', [one(told)], { shortestStep: '$nothing' }),
+      panel('plain', [one(stepExpression)]),
+      panel('of-panel', [one(stepExpression)], { shortestStep: '1m' }),
+      panel('of-query', [one(stepExpression, { shortestStep: '1m' })]),
+      panel('of-both', [one(stepExpression, { shortestStep: '$step' })], { shortestStep: '5m' }),
+      panel('of-rates', [one(stepExpression, { shortestStep: '$__rate_interval' })]),
+      panel('of-steps', [one(stepExpression, { shortestStep: '$__interval' })]),
+      panel('of-factor', [one(stepExpression, { shortestStep: '1m', stepFactor: 2 })]),
+      panel('of-rates-and-factor', [one(stepExpression, { shortestStep: '$__rate_interval', stepFactor: 2 })]),
+      panel('wrong', [one(stepExpression)], { shortestStep: '$nothing' }),
     ],
   });
   const { items } = (await query(id, { step: '30s' })).body;
@@ -223,7 +223,7 @@ test('a panel is there once for each value of a variable, a hundred at most', as
     ['a-0', 'a-1', 'a-2', 'a-3'].map((job) => [`Of ${job}`, { job }]),
   );
   for (const { results, repeat } of of('each'))
-    t.deepEqual(said(results.A), said(await alone(promql(`sum(m0{job=~"${repeat.job}"})`), results.A)));
+    t.deepEqual(withoutCost(results.A), withoutCost(await alone(promql(`sum(m0{job=~"${repeat.job}"})`), results.A)));
   const all = of('all')[0].results.A;
   t.deepEqual(all.series[0].points, (await alone(promql('count(m0)'), all)).series[0]?.points);
   t.is(of('wide').length, 100);
@@ -288,7 +288,7 @@ test('a value never changes what a query says, whatever it holds', async (t) => 
 
 test('lines come as panels are done, and are the same as the one answer', async (t) => {
   const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each }])) });
-  const answer = await harness.ask('POST', `/api/dashboards/${id}/query`, {
+  const answer = await harness.request('POST', `/api/dashboards/${id}/query`, {
     ...{ as: 'viewer', body: range, headers: { accept: 'application/x-ndjson' } },
   });
   t.true(answer.headers.get('content-type')?.startsWith('application/x-ndjson'));
@@ -300,9 +300,9 @@ test('lines come as panels are done, and are the same as the one answer', async 
   t.true('cost' in lines.at(-1));
   const items = lines.slice(1, -1);
   const plain = (await query(id)).body.items;
-  const bare = (item: { panelId: string; results: { A: Result } }) => [item.panelId, said(item.results.A)];
+  const bare = (item: { panelId: string; results: { A: Result } }) => [item.panelId, withoutCost(item.results.A)];
   t.deepEqual(items.map(bare).sort(), plain.map(bare).sort());
-  const refused = await harness.ask('POST', `/api/dashboards/${id}/query`, {
+  const refused = await harness.request('POST', `/api/dashboards/${id}/query`, {
     ...{ as: 'viewer', body: { from: 'now', to: 'now-1h' }, headers: { accept: 'application/x-ndjson' } },
   });
   t.is(refused.status, 400);

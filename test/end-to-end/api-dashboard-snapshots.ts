@@ -22,7 +22,7 @@ const fill = async (): Promise<void> => {
   );
 };
 
-type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 type Fields = Record<string, unknown>;
 
 const promql = (expression: string): Fields => ({ kind: 'promql', expression });
@@ -69,13 +69,14 @@ const fields = {
 };
 
 const dashboard = async (more: Fields = {}): Promise<string> => {
-  const made = await harness.ask('POST', '/api/dashboards', { as: 'owner', body: { ...fields, ...more } });
+  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { ...fields, ...more } });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   return made.body.id;
 };
 const snapshot = async (id: string, body: Fields = {}, as: As = 'editor'): Promise<Answer> =>
-  harness.ask('POST', `/api/dashboards/${id}/snapshots`, { as, body });
-const open = (token: string): Promise<Answer> => harness.ask('GET', `/api/shared-snapshots/${token}`, { as: 'nobody' });
+  harness.request('POST', `/api/dashboards/${id}/snapshots`, { as, body });
+const open = (token: string): Promise<Answer> =>
+  harness.request('GET', `/api/shared-snapshots/${token}`, { as: 'nobody' });
 
 /** Snapshots that were made before. */
 const insertSnapshots = async (dashboardId: string, count: number): Promise<void> => {
@@ -99,11 +100,11 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is(made.status, 200, JSON.stringify(made.body));
     const { status, body, headers } = await open(made.body.token);
     t.is(status, 200);
-    const said = JSON.stringify(body);
-    t.false(/secret/i.test(said), said);
-    t.false(said.includes(id));
-    t.true(said.includes('4711'));
-    t.true(said.includes('shown-zone-a'));
+    const text = JSON.stringify(body);
+    t.false(/secret/i.test(text), text);
+    t.false(text.includes(id));
+    t.true(text.includes('4711'));
+    t.true(text.includes('shown-zone-a'));
     t.is(headers.get('cache-control'), 'no-store');
     t.regex(headers.get('x-robots-tag') ?? '', /noindex/);
     t.is(headers.get('referrer-policy'), 'no-referrer');
@@ -121,26 +122,26 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is((await snapshot(id, {}, `token ${stranger}`)).status, 404);
     t.is((await snapshot(await dashboard({ visibility: 'private' }), {})).status, 404);
     t.is((await snapshot(id, {}, 'viewer')).status, 403);
-    const own = await harness.ask('POST', '/api/dashboards', { as: `token ${stranger}`, body: fields });
+    const own = await harness.request('POST', '/api/dashboards', { as: `token ${stranger}`, body: fields });
     const made = await snapshot(own.body.id, { labels: ['zone', 'service'], bodies: true }, `token ${stranger}`);
-    const said = JSON.stringify((await open(made.body.token)).body);
-    t.false(/-a"|4711/.test(said), said);
+    const text = JSON.stringify((await open(made.body.token)).body);
+    t.false(/-a"|4711/.test(text), text);
   });
 
   test.serial(`${store}: unknown, changed, expired and revoked links are one 404, after the same reads`, async (t) => {
     const id = await dashboard();
-    const [kept, gone, late] = await Promise.all([{}, {}, { expiresInDays: 1 }].map((body) => snapshot(id, body)));
-    const { token } = kept?.body ?? {};
+    const [active, deleted, late] = await Promise.all([{}, {}, { expiresInDays: 1 }].map((body) => snapshot(id, body)));
+    const { token } = active?.body ?? {};
     t.true(Buffer.from(String(token).slice(3), 'base64url').length >= 32);
-    t.is(Math.round((Date.parse(kept?.body.expiresAt) - Date.parse(kept?.body.createdAt)) / 86_400_000), 7);
-    t.is((await open(gone?.body.token)).status, 200);
+    t.is(Math.round((Date.parse(active?.body.expiresAt) - Date.parse(active?.body.createdAt)) / 86_400_000), 7);
+    t.is((await open(deleted?.body.token)).status, 200);
     t.is((await open(late?.body.token)).status, 200);
-    const revoked = await harness.ask('DELETE', `/api/snapshots/${gone?.body.id}`, { as: 'editor' });
+    const revoked = await harness.request('DELETE', `/api/snapshots/${deleted?.body.id}`, { as: 'editor' });
     t.is(revoked.status, 200, JSON.stringify(revoked.body));
     const past = new Date(nowMs - 1).toISOString();
     await harness.documents.of('a').collection(dashboardSnapshots).update(late?.body.id, { expiresAt: past });
     const wrong = [
-      gone?.body.token,
+      deleted?.body.token,
       late?.body.token,
       `${token}A`,
       `${String(token).slice(0, -1)}`,
@@ -155,10 +156,10 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
       t.regex(headers.get('x-robots-tag') ?? '', /noindex/);
     }
     t.is((await open(token)).status, 200);
-    const listed = await harness.ask('GET', `/api/dashboards/${id}/snapshots`, { as: 'viewer' });
+    const listed = await harness.request('GET', `/api/dashboards/${id}/snapshots`, { as: 'viewer' });
     t.deepEqual(
       listed.body.items.map((one: { id: string; opened: number }) => [one.id, one.opened]),
-      [[kept?.body.id, 1]],
+      [[active?.body.id, 1]],
     );
     t.false(JSON.stringify(listed.body).includes(token));
     for await (const stored of harness.documents.everywhere(dashboardSnapshots))
@@ -171,7 +172,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     async (t) => {
       const id = await dashboard();
       const revoke = (one: Answer, as: NonNullable<As>) =>
-        harness.ask('DELETE', `/api/snapshots/${one.body.id}`, { as });
+        harness.request('DELETE', `/api/snapshots/${one.body.id}`, { as });
       const ofOwner = await snapshot(id, {}, 'owner');
       const stranger = await harness.signIn('owner@b.example');
       t.is((await revoke(ofOwner, `token ${stranger}`)).status, 404);
@@ -183,8 +184,11 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
       const own = await snapshot(id);
       t.is((await revoke(own, 'editor')).status, 200);
       const last = await snapshot(id);
-      const { version } = (await harness.ask('GET', `/api/dashboards/${id}`, { as: 'owner' })).body;
-      await harness.ask('DELETE', `/api/dashboards/${id}`, { as: 'owner', headers: { 'if-match': `"${version}"` } });
+      const { version } = (await harness.request('GET', `/api/dashboards/${id}`, { as: 'owner' })).body;
+      await harness.request('DELETE', `/api/dashboards/${id}`, {
+        as: 'owner',
+        headers: { 'if-match': `"${version}"` },
+      });
       t.is((await open(last.body.token)).status, 404);
     },
   );
@@ -197,7 +201,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is(refused.status, 409, JSON.stringify(refused.body));
     t.regex(JSON.stringify(refused.body), /100 snapshots/);
     const page = (query: string): Promise<Answer> =>
-      harness.ask('GET', `/api/dashboards/${id}/snapshots?${query}`, { as: 'viewer' });
+      harness.request('GET', `/api/dashboards/${id}/snapshots?${query}`, { as: 'viewer' });
     const named = ({ body }: Answer): string[] => body.items.map(({ name }: { name: string }) => name);
     const names: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -16,11 +16,11 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 type Fields = Record<string, unknown>;
 
 const save = (fields: object, as: As = 'editor'): Promise<Answer> =>
-  harness.ask('POST', '/api/saved-queries', {
+  harness.request('POST', '/api/saved-queries', {
     as,
     body: { query: { kind: 'promql', expression: 'up' }, ...fields },
   });
@@ -31,12 +31,12 @@ const whole = (): Fields => {
   return { ...wholeDashboard, panels: [{ ...errors, queries }, notes] };
 };
 const make = async (fields: Fields = {}, as: As = 'editor'): Promise<Answer['body']> => {
-  const answer = await harness.ask('POST', '/api/dashboards', { as, body: { name: 'one', ...fields } });
+  const answer = await harness.request('POST', '/api/dashboards', { as, body: { name: 'one', ...fields } });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
 const read = async (id: string, as: As = 'viewer'): Promise<Answer['body']> =>
-  (await harness.ask('GET', `/api/dashboards/${id}`, { as })).body;
+  (await harness.request('GET', `/api/dashboards/${id}`, { as })).body;
 const write = (
   method: string,
   path: string,
@@ -44,18 +44,18 @@ const write = (
   body?: unknown,
   as: As = 'editor',
 ): Promise<Answer> =>
-  harness.ask(method, `/api/dashboards/${path}`, {
+  harness.request(method, `/api/dashboards/${path}`, {
     as,
     body,
     headers: version === undefined ? {} : { 'if-match': `"${version}"` },
   });
 const text = (id: string, content = id): Fields => ({ id, title: id, visual: { kind: 'text', content } });
 const versions = async (id: string): Promise<number[]> =>
-  (await harness.ask('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.map(
+  (await harness.request('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.map(
     ({ version }: { version: number }) => version,
   );
 const difference = async (id: string, version: number): Promise<{ path: string; what: string }[]> =>
-  (await harness.ask('GET', `/api/dashboards/${id}/versions/${version}`, { as: 'viewer' })).body.differences;
+  (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`, { as: 'viewer' })).body.differences;
 
 test('a panel is added, changed and removed, and nothing else of the dashboard changes', async (t) => {
   const made = await make(whole());
@@ -161,7 +161,7 @@ test('a dashboard of an older form is shown in the present one, and says what it
   const changed = await write('PUT', `${id}/panels/notes`, 2, text('notes'));
   t.is(changed.status, 200, JSON.stringify(changed.body));
   t.deepEqual((await read(id)).losses, []);
-  t.deepEqual((await harness.ask('GET', `/api/dashboards/${id}/versions/2`)).body.losses, shown.losses);
+  t.deepEqual((await harness.request('GET', `/api/dashboards/${id}/versions/2`)).body.losses, shown.losses);
 });
 
 test('a private dashboard is there for its owner alone', async (t) => {
@@ -179,26 +179,26 @@ test('a private dashboard is there for its owner alone', async (t) => {
     ['POST', `${id}/clone`, {}],
   ] as const)
     t.is((await write(method, path, 1, body, 'owner')).status, 404, `${method} ${path}`);
-  const found = await harness.ask('GET', '/api/dashboards?search=secret', { as: 'owner' });
+  const found = await harness.request('GET', '/api/dashboards?search=secret', { as: 'owner' });
   t.deepEqual(found.body.items, []);
-  const own = await harness.ask('GET', '/api/dashboards?search=secret', { as: 'editor' });
+  const own = await harness.request('GET', '/api/dashboards?search=secret', { as: 'editor' });
   t.is(own.body.items[0].id, id);
 });
 
 test('nobody takes a dashboard of the organization for themselves', async (t) => {
   const made = await make();
-  const taken = await write('PUT', made.id, 1, { ...made, visibility: 'private' }, 'admin');
-  t.is(taken.body.visibility, 'organization');
+  const madePrivate = await write('PUT', made.id, 1, { ...made, visibility: 'private' }, 'admin');
+  t.is(madePrivate.body.visibility, 'organization');
 });
 
 test('a saved query of another one cannot be asked by a panel, and who asks a saved query is named unless it is private', async (t) => {
   const mine = (await save({ name: 'mine', visibility: 'private' }, 'admin')).body.id;
   const panels = (id: string) => [{ ...text('a'), queries: [{ name: 'A', savedQueryId: id }] }];
-  const refused = await harness.ask('POST', '/api/dashboards', {
+  const refused = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
     body: { name: 'x', panels: panels(mine) },
   });
-  const missing = await harness.ask('POST', '/api/dashboards', {
+  const missing = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
     body: { name: 'x', panels: panels('none') },
   });
@@ -207,11 +207,11 @@ test('a saved query of another one cannot be asked by a panel, and who asks a sa
 
   const used = (await save({ name: 'used' })).body.id;
   await make({ name: 'hidden one', visibility: 'private', panels: panels(used) });
-  const deleted = await harness.ask('DELETE', `/api/saved-queries/${used}`, { as: 'admin' });
+  const deleted = await harness.request('DELETE', `/api/saved-queries/${used}`, { as: 'admin' });
   t.is(deleted.status, 409);
   t.regex(deleted.body.message, /a private dashboard/);
   t.notRegex(deleted.body.message, /hidden one/);
-  const { usedBy } = (await harness.ask('GET', `/api/saved-queries/${used}`, { as: 'admin' })).body;
+  const { usedBy } = (await harness.request('GET', `/api/saved-queries/${used}`, { as: 'admin' })).body;
   t.deepEqual(usedBy, [{ noun: 'dashboard', id: null, name: null }]);
 });
 
@@ -233,7 +233,7 @@ test('validity tells what panels name and is not there, query by query', async (
 
 test('openings by people are counted', async (t) => {
   const { id } = await make();
-  for (const _ of [1, 2]) await harness.ask('GET', `/api/dashboards/${id}?opens=true`, { as: 'viewer' });
+  for (const _ of [1, 2]) await harness.request('GET', `/api/dashboards/${id}?opens=true`, { as: 'viewer' });
   t.deepEqual((await read(id)).opened, { days: 30, times: 2 });
 });
 
@@ -249,13 +249,13 @@ test('lists find by text, tag and folder with all below it, and hold no panels',
   const inside = await make({ name: 'within', folder: 'Alpha/Beta', tags: ['rare', 'x'], panels: [text('a')] });
   await make({ name: 'beside', folder: 'AlphaBeta' });
   const ids = async (query: string): Promise<string[]> =>
-    (await harness.ask('GET', `/api/dashboards?${query}`, { as: 'viewer' })).body.items.map(
+    (await harness.request('GET', `/api/dashboards?${query}`, { as: 'viewer' })).body.items.map(
       ({ id }: { id: string }) => id,
     );
   for (const query of ['folder=Alpha', 'folder=Alpha/Beta', 'tag=rare', 'search=WITHIN', 'folder=Alpha&tag=x'])
     t.deepEqual(await ids(query), [inside.id], query);
   t.deepEqual(await ids('folder=Alpha&tag=y'), []);
-  const [item] = (await harness.ask('GET', '/api/dashboards?tag=rare')).body.items;
+  const [item] = (await harness.request('GET', '/api/dashboards?tag=rare')).body.items;
   t.like(item, { panels: 1, version: 1, createdAt: inside.createdAt, updatedAt: inside.updatedAt });
   await write('PUT', inside.id, 1, { ...inside, tags: [] });
   t.deepEqual(await ids('tag=rare'), []);
@@ -268,14 +268,14 @@ test('a list tells tags and folders with how many of those that the caller sees 
   await make({ folder: 'Facets/Two', tags: ['facet-a'] });
   await make({ folder: 'Facets', tags: ['facet-b', 'facet-c'], visibility: 'private' }, 'editor');
   const facets = async (query: string, as: 'viewer' | 'editor') => {
-    const { status, body } = await harness.ask('GET', `/api/dashboards?${query}`, { as });
+    const { status, body } = await harness.request('GET', `/api/dashboards?${query}`, { as });
     t.is(status, 200, JSON.stringify(body));
-    const told = ({ values }: { values: { value: string; count: number }[] }): string =>
+    const formatFacet = ({ values }: { values: { value: string; count: number }[] }): string =>
       values
         .filter(({ value }) => /^facet/i.test(value))
         .map(({ value, count }) => `${value} ${count}`)
         .join(', ');
-    return body.facets === null ? null : [told(body.facets.tags), told(body.facets.folders)];
+    return body.facets === null ? null : [formatFacet(body.facets.tags), formatFacet(body.facets.folders)];
   };
   t.is(await facets('', 'viewer'), null);
   t.deepEqual(await facets('facets=true', 'viewer'), ['facet-a 2, facet-b 1', 'Facets 2, Facets/One 1, Facets/Two 1']);
@@ -325,24 +325,24 @@ const editOf = (
 test('of random edits of two people, none that was answered 200 is lost without a version that has it', async (t) => {
   const random = seeded(28);
   const { id } = await make({ panels: [text('a'), text('b')] });
-  const kept = new Map<string, number>();
+  const savedVersions = new Map<string, number>();
   const edit = async (who: As, round: number): Promise<void> => {
     const document = await read(id, who);
     const mark = `${who}-${round}`;
     const [method, path, body] = editOf(random, document, mark);
     const answer = await write(method, path, document.version, body, who);
-    if (answer.status === 200) kept.set(mark, answer.body.version);
+    if (answer.status === 200) savedVersions.set(mark, answer.body.version);
     else t.is(answer.status, 412, JSON.stringify(answer.body));
   };
   for (let round = 0; round < 20; round++) await Promise.all([edit('editor', round), edit('admin', round)]);
-  t.true(kept.size >= 20);
-  t.is(new Set(kept.values()).size, kept.size, 'no two edits made one version');
-  for (const [mark, version] of kept) {
-    const { document } = (await harness.ask('GET', `/api/dashboards/${id}/versions/${version}`)).body;
+  t.true(savedVersions.size >= 20);
+  t.is(new Set(savedVersions.values()).size, savedVersions.size, 'no two edits made one version');
+  for (const [mark, version] of savedVersions) {
+    const { document } = (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`)).body;
     t.true(JSON.stringify(document).includes(`"${mark}"`), mark);
     const former = version - 1;
-    const differences = (await harness.ask('GET', `/api/dashboards/${id}/versions/${former}?against=${version}`)).body
-      .differences;
+    const differences = (await harness.request('GET', `/api/dashboards/${id}/versions/${former}?against=${version}`))
+      .body.differences;
     t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is told`);
   }
 });

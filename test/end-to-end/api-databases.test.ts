@@ -108,8 +108,8 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const range = `from=${minute}&to=${minute + 2 * minuteMs - 1}`;
-const ask = async (path: string, as: 'viewer' | 'owner' = 'viewer') => {
-  const { status, body } = await harness.ask('GET', path, { as });
+const get = async (path: string, as: 'viewer' | 'owner' = 'viewer') => {
+  const { status, body } = await harness.request('GET', path, { as });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   t_noCanary(JSON.stringify(body));
   return body;
@@ -120,7 +120,7 @@ const t_noCanary = (text: string): void => {
 };
 
 test('a statement is one, whichever names a sender has for it and whatever its values are', async (t) => {
-  const { items } = await ask(`/api/databases/queries?${range}`);
+  const { items } = await get(`/api/databases/queries?${range}`);
   const one = items.find(({ statement }: { statement: string }) => statement === 'select * from users where id=?');
   t.is(one.engine, 'postgresql');
   t.deepEqual([one.calls, one.errors, one.errorRate], [3, 1, 1 / 3]);
@@ -134,7 +134,7 @@ test('a statement is one, whichever names a sender has for it and whatever its v
 });
 
 test('statements are listed by total time, name the present product, and hold no value of a sender', async (t) => {
-  const { items } = await ask(`/api/databases/queries?${range}`);
+  const { items } = await get(`/api/databases/queries?${range}`);
   t.deepEqual(
     items.map(({ engine, statement }: { engine: string; statement: string }) => `${engine}: ${statement}`),
     [
@@ -150,7 +150,7 @@ test('statements are listed by total time, name the present product, and hold no
 
 test('statements are filtered by engine, service, project, database and text, and ordered in other ways', async (t) => {
   const statements = async (query: string): Promise<string[]> =>
-    (await ask(`/api/databases/queries?${range}&${query}`)).items.map(
+    (await get(`/api/databases/queries?${range}&${query}`)).items.map(
       ({ statement }: { statement: string }) => statement,
     );
   t.deepEqual(await statements('engine=mssql'), ['select a from t where b=?']);
@@ -164,7 +164,7 @@ test('statements are filtered by engine, service, project, database and text, an
 
 test('records and series that know a statement are counted within the project that is asked for', async (t) => {
   const known = async (query: string): Promise<number[]> => {
-    const { items } = await ask(`/api/databases/queries?${range}&search=select * from users&${query}`);
+    const { items } = await get(`/api/databases/queries?${range}&search=select * from users&${query}`);
     return [items[0].logs, items[0].series];
   };
   t.deepEqual(await known('scope=account'), [1, 1]);
@@ -175,7 +175,7 @@ test('pages of statements hold each once', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   do {
-    const { items, nextCursor } = await ask(`/api/databases/queries?${range}&limit=2${cursor}`);
+    const { items, nextCursor } = await get(`/api/databases/queries?${range}&limit=2${cursor}`);
     seen.push(...items.map(({ digest }: { digest: string }) => digest));
     cursor = nextCursor === null ? '' : `&cursor=${nextCursor}`;
   } while (cursor !== '');
@@ -184,7 +184,7 @@ test('pages of statements hold each once', async (t) => {
 });
 
 test('databases are what services called and what metrics tell of, together where both name the same', async (t) => {
-  const { items } = await ask(`/api/databases?${range}`);
+  const { items } = await get(`/api/databases?${range}`);
   t.deepEqual(
     items.map(({ id, seenBy }: { id: string; seenBy: string[] }) => [id, ...seenBy]),
     [
@@ -202,14 +202,14 @@ test('databases are what services called and what metrics tell of, together wher
   t.regex(bills.series.reason, /no metrics/);
   t.is(cache.calls.value, null);
   t.regex(cache.calls.reason, /no service called/);
-  const first = await ask(`/api/databases?${range}&limit=2`);
-  const rest = await ask(`/api/databases?${range}&limit=2&cursor=${first.nextCursor}`);
+  const first = await get(`/api/databases?${range}&limit=2`);
+  const rest = await get(`/api/databases?${range}&limit=2&cursor=${first.nextCursor}`);
   t.deepEqual([...first.items, ...rest.items], items);
   t.is(rest.nextCursor, null);
 });
 
 test('engines tell how many databases were seen and which figures they can give', async (t) => {
-  const { items } = await ask(`/api/databases/engines?${range}`);
+  const { items } = await get(`/api/databases/engines?${range}`);
   const of = (name: string) => items.find(({ engine }: { engine: string }) => engine === name);
   t.deepEqual(
     [of('postgresql').databases, of('postgresql').calledDatabases, of('postgresql').watchedDatabases],
@@ -220,7 +220,7 @@ test('engines tell how many databases were seen and which figures they can give'
 });
 
 test('an engine is shown under its former name too, and figures without metrics say what would give them', async (t) => {
-  const engine = await ask(`/api/databases/mssql?${range}`);
+  const engine = await get(`/api/databases/mssql?${range}`);
   t.is(engine.engine, 'microsoft.sql_server');
   t.deepEqual(
     engine.databases.map(({ name }: { name: string }) => name),
@@ -233,12 +233,16 @@ test('an engine is shown under its former name too, and figures without metrics 
 });
 
 test("series of an engine's calls are by database and minute", async (t) => {
-  const { series, unit, stepMs } = await ask(`/api/databases/postgresql/timeseries?${range}&figure=requests&step=1m`);
+  const { series, unit, stepMs } = await get(`/api/databases/postgresql/timeseries?${range}&figure=requests&step=1m`);
   t.deepEqual([unit, stepMs], ['{request}', minuteMs]);
   t.deepEqual(series, [{ name: 'requests', labels: { database: 'orders' }, unit: '{request}', points: [[minute, 4]] }]);
-  const { body, status } = await harness.ask('GET', `/api/databases/postgresql/timeseries?${range}&figure=nothing`, {
-    as: 'viewer',
-  });
+  const { body, status } = await harness.request(
+    'GET',
+    `/api/databases/postgresql/timeseries?${range}&figure=nothing`,
+    {
+      as: 'viewer',
+    },
+  );
   t.is(status, 400);
   t.regex(JSON.stringify(body), /requestRate.*cacheHitRatio/);
 });

@@ -13,7 +13,7 @@ import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { DeadLetterMark, topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
 import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
@@ -40,10 +40,10 @@ const recordsOf = async (topic: string): Promise<BusRecord[]> => {
 
 /** Asks for a replay; answers how it ended, which it may not have yet when it is answered. */
 const replay = async (body: object): Promise<Answer> => {
-  let answer = await harness.ask('POST', '/api/dead-letter/replay', { body });
+  let answer = await harness.request('POST', '/api/dead-letter/replay', { body });
   await eventually('the end of the replay', async () => {
     if (answer.body.state === 'running')
-      answer = await harness.ask('GET', `/api/dead-letter/replays/${answer.body.id}`);
+      answer = await harness.request('GET', `/api/dead-letter/replays/${answer.body.id}`);
     return answer.body.state !== 'running';
   });
   return answer;
@@ -97,15 +97,15 @@ test.serial(
     const body = randomBytes(3 * chunkBytes + 17);
     await bury({ id: 'shown' }, body);
     await bury({ id: 'of-b', tenantId: 'b' }, Buffer.from('secret'));
-    const list = await harness.ask('GET', '/api/dead-letter?reason=malformed');
+    const list = await harness.request('GET', '/api/dead-letter?reason=malformed');
     t.deepEqual(
       list.body.items.map(({ id, state }: { id: string; state: string }) => [id, state]),
       [['shown', 'open']],
     );
-    const shown = await harness.ask('GET', '/api/dead-letter/shown');
+    const shown = await harness.request('GET', '/api/dead-letter/shown');
     t.true(Buffer.from(shown.body.payload, 'base64').equals(body));
     t.is(shown.body.position, 7);
-    t.is((await harness.ask('GET', '/api/dead-letter/of-b')).status, 404);
+    t.is((await harness.request('GET', '/api/dead-letter/of-b')).status, 404);
     const records = await harness.documents
       .of('a')
       .collection(auditRecords)
@@ -115,20 +115,20 @@ test.serial(
       ['shown'],
       'a read is recorded of what there is alone',
     );
-    t.is((await harness.ask('DELETE', '/api/dead-letter/of-b')).status, 404);
-    t.is((await harness.ask('GET', '/api/dead-letter', { as: 'editor' })).status, 403);
+    t.is((await harness.request('DELETE', '/api/dead-letter/of-b')).status, 404);
+    t.is((await harness.request('GET', '/api/dead-letter', { as: 'editor' })).status, 403);
   },
 );
 
 test.serial('a discarded dead letter is not open any more, before and after its mark lands', async (t) => {
-  t.is((await harness.ask('DELETE', '/api/dead-letter/shown')).status, 200);
-  const again = await harness.ask('DELETE', '/api/dead-letter/shown');
+  t.is((await harness.request('DELETE', '/api/dead-letter/shown')).status, 200);
+  const again = await harness.request('DELETE', '/api/dead-letter/shown');
   t.is(again.status, 409);
   await landMarks();
-  const { body } = await harness.ask('GET', '/api/dead-letter?state=discarded');
+  const { body } = await harness.request('GET', '/api/dead-letter?state=discarded');
   t.is(body.items[0].id, 'shown');
   t.is(body.items[0].actor, 'user owner@a.example');
-  t.is((await harness.ask('GET', '/api/dead-letter?state=open')).body.items.length, 0);
+  t.is((await harness.request('GET', '/api/dead-letter?state=open')).body.items.length, 0);
 });
 
 test.serial('a dry run says what a replay would do and does nothing', async (t) => {
@@ -156,9 +156,9 @@ test.serial('a replay publishes what passes now, and what was replayed is never 
   const third = await replay({ all: true });
   t.deepEqual([third.body.matched, third.body.done, third.body.already, third.body.failed], [2, 0, 0, 2]);
   t.deepEqual(await publishedBodies(), ['good one', 'good two']);
-  const read = await harness.ask('GET', `/api/dead-letter/replays/${third.body.id}`);
+  const read = await harness.request('GET', `/api/dead-letter/replays/${third.body.id}`);
   t.deepEqual(read.body, third.body);
-  t.is((await harness.ask('POST', '/api/dead-letter/replay', { body: {} })).status, 400);
+  t.is((await harness.request('POST', '/api/dead-letter/replay', { body: {} })).status, 400);
 });
 
 test.serial('replays at the same time, also of two instances, publish each letter once', async (t) => {
@@ -209,7 +209,7 @@ test.serial('a letter whose bytes are gone stays open and says so', async (t) =>
   );
   const { body } = await replay({ ids: ['gone'] });
   t.deepEqual(body.results, [{ id: 'gone', outcome: 'failed', reason: 'gone', message: body.results[0].message }]);
-  const shown = await harness.ask('GET', '/api/dead-letter/gone');
+  const shown = await harness.request('GET', '/api/dead-letter/gone');
   t.is(shown.body.payload, null);
   t.is(shown.body.state, 'open');
 });
@@ -218,7 +218,7 @@ test.serial('lists page through without a gap', async (t) => {
   const seen: string[] = [];
   let cursor = '';
   do {
-    const { body } = await harness.ask('GET', `/api/dead-letter?limit=40&cursor=${cursor}`);
+    const { body } = await harness.request('GET', `/api/dead-letter?limit=40&cursor=${cursor}`);
     seen.push(...body.items.map(({ id }: { id: string }) => id));
     cursor = body.nextCursor ?? '';
   } while (cursor !== '' && seen.length < 500);
@@ -228,15 +228,20 @@ test.serial('lists page through without a gap', async (t) => {
 
 test.serial('reads of dead letters end with the signal of their request', async (t) => {
   await bury({ id: 'unread' }, Buffer.from('bytes'));
-  const letters = openDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: Date.now }, republish });
+  const deadLetters = openDeadLetters({
+    bus: harness.bus,
+    columns: harness.columns,
+    clock: { now: Date.now },
+    republish,
+  });
   const message = 'the client left';
   const signal = AbortSignal.abort(new Error(message));
-  await t.throwsAsync(letters.list({ tenantId: 'a' }, { signal }), { message });
-  await t.throwsAsync(letters.show('unread', 'a', signal), { message });
-  const { letter } = (await letters.show('unread', 'a')) ?? {};
-  if (letter === undefined) return t.fail('there is no such letter');
-  await t.throwsAsync(readPayload(harness.bus, letter, signal), { message });
-  await letters.close();
+  await t.throwsAsync(deadLetters.list({ tenantId: 'a' }, { signal }), { message });
+  await t.throwsAsync(deadLetters.show('unread', 'a', signal), { message });
+  const { deadLetter } = (await deadLetters.show('unread', 'a')) ?? {};
+  if (deadLetter === undefined) return t.fail('there is no such letter');
+  await t.throwsAsync(readPayload(harness.bus, deadLetter, signal), { message });
+  await deadLetters.close();
 });
 
 test.serial('chunks between which another letter was written are put together', async (t) => {

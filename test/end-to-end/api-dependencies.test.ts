@@ -101,12 +101,12 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const range = `from=${minute}&to=${minute + 2 * minuteMs - 1}`;
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 };
-const dependencies = async (query: string) => (await ask(`/api/dependencies?${range}&${query}`)).items;
+const dependencies = async (query: string) => (await get(`/api/dependencies?${range}&${query}`)).items;
 interface Listed {
   readonly client: { readonly name: string };
   readonly server: { readonly name: string; readonly system: string };
@@ -165,7 +165,7 @@ test('one project has the edges that it is on either side of, and a scope must b
   t.deepEqual(names(await dependencies('projectId=money')), ['billing request bank', 'web request billing']);
   t.deepEqual(await dependencies('projectId=none'), []);
   for (const path of ['/api/dependencies', '/api/service-map'])
-    t.is((await harness.ask('GET', path, { as: 'viewer' })).status, 400);
+    t.is((await harness.request('GET', path, { as: 'viewer' })).status, 400);
 });
 
 test('an environment has the edges that have a side in it', async (t) => {
@@ -182,7 +182,7 @@ test('pages give each edge once', async (t) => {
   const paged: Listed[] = [];
   let cursor = '';
   do {
-    const page = await ask(`/api/dependencies?${cursor === '' ? range : `cursor=${cursor}`}&scope=account&limit=3`);
+    const page = await get(`/api/dependencies?${cursor === '' ? range : `cursor=${cursor}`}&scope=account&limit=3`);
     paged.push(...page.items);
     cursor = page.nextCursor ?? '';
   } while (cursor !== '');
@@ -191,14 +191,14 @@ test('pages give each edge once', async (t) => {
 
 test('ranges are whole minutes, and the answer says which', async (t) => {
   const half = `from=${minute + 30_000}&to=${minute + 45_000}`;
-  const body = await ask(`/api/dependencies?${half}&scope=account&service=web`);
+  const body = await get(`/api/dependencies?${half}&scope=account&service=web`);
   t.like(body, { from: `${new Date(minute).toISOString().slice(0, 19)}.000000000Z` });
   t.is(body.to, `${new Date(minute + minuteMs).toISOString().slice(0, 19)}.000000000Z`);
   t.is(body.items.find(({ server }: Listed) => server.name === 'cart').requests, 100);
 });
 
 test('the map has queues in the middle, services that are on no edge, and not what it says twice', async (t) => {
-  const map = await ask(`/api/service-map?${range}&scope=account`);
+  const map = await get(`/api/service-map?${range}&scope=account`);
   t.deepEqual(
     map.nodes.map(({ id, requests }: { id: string; requests: number }) => `${id} ${requests}`),
     [
@@ -222,11 +222,11 @@ test('the map has queues in the middle, services that are on no edge, and not wh
     'a message whose queue is known is told by the edges of the queue',
   );
   t.false(map.truncated);
-  const short = await ask(`/api/service-map?${range}&scope=account&limit=1`);
+  const short = await get(`/api/service-map?${range}&scope=account&limit=1`);
   t.deepEqual([names(short.edges), short.truncated], [['web request cart'], true]);
 });
 
 test('a cursor of another list is refused', async (t) => {
-  const { status } = await harness.ask('GET', '/api/dependencies?scope=account&cursor=abc', { as: 'viewer' });
+  const { status } = await harness.request('GET', '/api/dependencies?scope=account&cursor=abc', { as: 'viewer' });
   t.is(status, 400);
 });

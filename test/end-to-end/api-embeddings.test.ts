@@ -7,7 +7,7 @@ import { organizations, organizationsTenant } from '../../schemas/resources/orga
 import { passageVectors } from '../../schemas/resources/runbook.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
-interface Asked {
+interface EmbeddingRequest {
   readonly path: string | undefined;
   readonly model: string;
   readonly input: readonly string[];
@@ -21,7 +21,7 @@ const laterMs = 31_000;
 let harness: Harness;
 let environment: Record<string, string>;
 let server: Server;
-const asked: Asked[] = [];
+const requests: EmbeddingRequest[] = [];
 
 /** What a text is about: volumes, sessions, or neither. */
 const vectorOf = (text: string): number[] => [
@@ -34,13 +34,13 @@ const answered = (input: readonly string[]) => ({
   data: input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })).toReversed(),
 });
 type Behaving = (response: ServerResponse, input: readonly string[]) => void;
-const saying =
+const respondWith =
   (of: (input: readonly string[]) => unknown): Behaving =>
   (response, input) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(of(input)));
   };
-const truly = saying(answered);
+const truly = respondWith(answered);
 let behave: Behaving = truly;
 
 const books = {
@@ -53,8 +53,8 @@ test.before(async () => {
   server = createServer(async (request, response) => {
     // Nothing is worded here.
     if (request.url !== '/v1/embeddings') return response.writeHead(404).end();
-    const { model, input } = (await json(request)) as Omit<Asked, 'path'>;
-    asked.push({ path: request.url, model, input });
+    const { model, input } = (await json(request)) as Omit<EmbeddingRequest, 'path'>;
+    requests.push({ path: request.url, model, input });
     return behave(response, input);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -67,7 +67,7 @@ test.before(async () => {
   };
   harness = await startHarness({ environment, now: () => Date.now() + aheadMs });
   for (const content of Object.values(books))
-    await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
+    await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
 });
 test.after.always(async () => {
   server?.closeAllConnections();
@@ -76,7 +76,7 @@ test.after.always(async () => {
 });
 
 const search = async (query: string, sources: readonly string[] = ['document'], at = harness) => {
-  const { status, body } = await at.ask('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, sources } });
+  const { status, body } = await at.request('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, sources } });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
@@ -87,7 +87,7 @@ test.serial('what says the same in other words is found, and each passage is sen
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
-  const [first, second] = asked;
+  const [first, second] = requests;
   t.is(first?.path, '/v1/embeddings');
   t.is(first?.model, 'small-vectors');
   t.deepEqual(first?.input, ['no space left']);
@@ -95,9 +95,9 @@ test.serial('what says the same in other words is found, and each passage is sen
   t.true(second?.input[0]?.startsWith('Postgres\n'));
   const again = await search('login fails at once');
   t.regex(firstOf(again) ?? '', /sessions end early/);
-  t.deepEqual(asked.at(-1)?.input, ['login fails at once']);
-  const { items } = (await harness.ask('GET', '/api/audit?action=model.ask', { as: 'admin' })).body;
-  const { body } = await harness.ask('GET', `/api/audit/${items[0].id}`, { as: 'admin' });
+  t.deepEqual(requests.at(-1)?.input, ['login fails at once']);
+  const { items } = (await harness.request('GET', '/api/audit?action=model.ask', { as: 'admin' })).body;
+  const { body } = await harness.request('GET', `/api/audit/${items[0].id}`, { as: 'admin' });
   t.regex(JSON.stringify(body), /login fails at once/);
 });
 
@@ -113,7 +113,7 @@ test.serial('what is found by words and by its vector goes first', async (t) => 
 
 test.serial('an answer is made of what the words and the vectors find', async (t) => {
   behave = truly;
-  const { body } = await harness.ask('POST', '/api/ai/rag/answer', {
+  const { body } = await harness.request('POST', '/api/ai/rag/answer', {
     as: 'viewer',
     body: { question: 'when do sessions end early?', sources: ['document'] },
   });
@@ -126,11 +126,14 @@ test.serial('whatever the endpoint does in place of an answer, words alone find 
     ['refuses', (response) => response.writeHead(429).end('later')],
     ['fails', (response) => response.writeHead(500).end()],
     ['answers prose', (response) => response.end('I would rather not.')],
-    ['answers none', saying(() => ({ data: [] }))],
-    ['answers too many', saying((input) => answered([...input, ...input]))],
-    ['answers one twice', saying(() => ({ data: [answered(['volume']).data[0], answered(['volume']).data[0]] }))],
-    ['answers no direction', saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [0, 0, 0] })) }))],
-    ['answers nothing', saying((input) => ({ data: input.map((_, index) => ({ index, embedding: [] })) }))],
+    ['answers none', respondWith(() => ({ data: [] }))],
+    ['answers too many', respondWith((input) => answered([...input, ...input]))],
+    ['answers one twice', respondWith(() => ({ data: [answered(['volume']).data[0], answered(['volume']).data[0]] }))],
+    [
+      'answers no direction',
+      respondWith((input) => ({ data: input.map((_, index) => ({ index, embedding: [0, 0, 0] })) })),
+    ],
+    ['answers nothing', respondWith((input) => ({ data: input.map((_, index) => ({ index, embedding: [] })) }))],
     [
       'answers what is no number',
       (response, input) =>
@@ -159,10 +162,10 @@ test.serial('an endpoint that does not answer is waited for shortly, and then le
   t.true(performance.now() - begunMs < 10_000);
   t.regex(first.items[0]?.text ?? '', /wants another certificate/);
   t.regex(first.embeddings.reason, /does not answer/);
-  const before = asked.length;
+  const before = requests.length;
   const second = await search('certificate of the relay');
   t.regex(second.embeddings.reason, /does not answer.*; it is asked again after 20/);
-  t.is(asked.length, before);
+  t.is(requests.length, before);
   for (const response of held) response.destroy();
   behave = truly;
   aheadMs += laterMs;
@@ -174,34 +177,37 @@ test.serial('a process that starts takes the vectors that were kept, and sends i
   await search('no space left');
   const other = await startHarness({ environment, sharing: harness, now: () => Date.now() + aheadMs });
   t.teardown(() => other.close());
-  const before = asked.length;
+  const before = requests.length;
   const found = await search('login fails at once', ['document'], other);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
   t.regex(firstOf(found) ?? '', /sessions end early/);
   t.deepEqual(
-    asked.slice(before).map(({ input }) => input),
+    requests.slice(before).map(({ input }) => input),
     [['login fails at once']],
   );
 });
 
 test.serial('vectors of what is gone, and of another model, are kept no longer', async (t) => {
   behave = truly;
-  const kept = () => harness.documents.of('a').collection(passageVectors);
-  const added = await harness.ask('POST', '/api/ai/rag/documents', {
+  const vectorsCollection = () => harness.documents.of('a').collection(passageVectors);
+  const added = await harness.request('POST', '/api/ai/rag/documents', {
     as: 'editor',
     body: { content: '# Badges\nStorage of badges is in the cellar.' },
   });
   await search('no space left');
-  const badges = (await kept().list({ sort: { createdAt: -1 }, limit: 1 })).items[0]?.id ?? '';
-  const { id: other } = await kept().insert({ model: 'another', vectors: [] });
-  await harness.ask('DELETE', `/api/ai/rag/documents/${added.body.document.id}`, { as: 'editor' });
+  const badges = (await vectorsCollection().list({ sort: { createdAt: -1 }, limit: 1 })).items[0]?.id ?? '';
+  const { id: other } = await vectorsCollection().insert({ model: 'another', vectors: [] });
+  await harness.request('DELETE', `/api/ai/rag/documents/${added.body.document.id}`, { as: 'editor' });
   aheadMs += 6 * 60_000;
   // What has no vector yet makes them be read.
-  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: '# Keys\nA key opens it.' } });
+  await harness.request('POST', '/api/ai/rag/documents', {
+    as: 'editor',
+    body: { content: '# Keys\nA key opens it.' },
+  });
   await search('no space left');
-  t.is(await kept().find(badges), undefined);
-  t.is(await kept().find(other), undefined);
-  t.true((await kept().count()) > 0);
+  t.is(await vectorsCollection().find(badges), undefined);
+  t.is(await vectorsCollection().find(other), undefined);
+  t.true((await vectorsCollection().count()) > 0);
 });
 
 test.serial('vectors of another length are made anew', async (t) => {
@@ -213,7 +219,7 @@ test.serial('vectors of another length are made anew', async (t) => {
         .map((value) => value + 0.1),
     })),
   });
-  behave = saying(shorter);
+  behave = respondWith(shorter);
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
@@ -223,51 +229,51 @@ test.serial('vectors of another length are made anew', async (t) => {
 
 test.serial('a passage that is refused costs the others nothing', async (t) => {
   const content = 'FORBIDDEN\n\nEmpty the storage of the printer.';
-  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content, title: 'Printer' } });
+  await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content, title: 'Printer' } });
   const more = '# Scanner\nFree space on its card.';
-  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: more } });
+  await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: more } });
   behave = (response, input) =>
     input.some((text) => text.includes('FORBIDDEN')) ? response.writeHead(400).end() : truly(response, input);
   const found = await search('no storage left');
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
   t.true(found.items.some(({ title }: { title: string }) => title === 'Scanner'));
-  const before = asked.length;
+  const before = requests.length;
   await search('no storage left');
   t.deepEqual(
-    asked.slice(before).map(({ input }) => input),
+    requests.slice(before).map(({ input }) => input),
     [['no storage left']],
   );
 });
 
 test.serial('only what people wrote is sent, of the organizations that may send it', async (t) => {
   behave = truly;
-  const before = asked.length;
+  const before = requests.length;
   const { embeddings } = await search('storage', ['handbook', 'rule', 'log-pattern']);
   t.like(embeddings, { used: false, without: 0 });
   await harness.documents.of(organizationsTenant).collection(organizations).update('b', { planId: 'enterprise' });
   const as = `token ${await harness.signIn('viewer@b.example')}` as const;
-  const { status, body } = await harness.ask('POST', '/api/ai/rag/search', {
+  const { status, body } = await harness.request('POST', '/api/ai/rag/search', {
     as,
     body: { query: 'volume of the relay' },
   });
   t.is(status, 200, JSON.stringify(body));
   t.is(body.embeddings, null);
   t.false(JSON.stringify(body.items).includes('write-ahead'));
-  t.is(asked.length, before);
+  t.is(requests.length, before);
 });
 
 test.serial('passages beyond what a search sends have their vectors with the next ones', async (t) => {
   behave = truly;
   const content = Array.from({ length: 300 }, (_, nth) => `# Step ${nth}\nTurn valve ${nth}.`).join('\n\n');
-  await harness.ask('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
+  await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
   const first = await search('no space left');
   t.is(first.embeddings.without, 44);
   t.regex(first.embeddings.reason, /256 passages/);
-  const before = asked.length;
+  const before = requests.length;
   const all = await Promise.all([search('no space left'), search('no space left')]);
   t.true(all.every(({ embeddings }) => embeddings.used));
   t.deepEqual((await search('no space left')).embeddings, { used: true, without: 0, reason: null });
-  const sent = asked.slice(before).flatMap(({ input }) => input.filter((text) => text.includes('valve')));
+  const sent = requests.slice(before).flatMap(({ input }) => input.filter((text) => text.includes('valve')));
   t.is(sent.length, new Set(sent).size, 'each once');
 });
 
@@ -275,10 +281,10 @@ test.serial('an organization gets so many tokens on a day', async (t) => {
   behave = truly;
   const long = `space ${'x'.repeat(1_990)}`;
   let last = await search(long);
-  for (let turn = 0; turn < 60 && last.embeddings.used; turn++) last = await search(long);
+  for (let attempt = 0; attempt < 60 && last.embeddings.used; attempt++) last = await search(long);
   t.regex(last.embeddings.reason, /has used the 20000 tokens of today/);
-  const before = asked.length;
+  const before = requests.length;
   t.regex(firstOf(await search('certificate')) ?? '', /wants another/);
   // What is short may still be within them.
-  t.true(asked.length <= before + 1);
+  t.true(requests.length <= before + 1);
 });

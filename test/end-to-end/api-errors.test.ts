@@ -105,14 +105,14 @@ test.beforeEach(() => {
   nowMs = Date.now();
 });
 
-type Asking = Parameters<Harness['ask']>[2];
-const ask = async (method: string, path: string, options: Asking = {}) => {
-  const { status, body, headers } = await harness.ask(method, path, { as: 'editor', ...options });
+type RequestOptions = Parameters<Harness['request']>[2];
+const request = async (method: string, path: string, options: RequestOptions = {}) => {
+  const { status, body, headers } = await harness.request(method, path, { as: 'editor', ...options });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   if (JSON.stringify(body).includes('canary')) throw new Error(`${path} shows what another organization has`);
   return { ...body, etag: headers.get('etag') };
 };
-const list = async (query = '') => (await ask('GET', `/api/errors?${query}`)).items;
+const list = async (query = '') => (await request('GET', `/api/errors?${query}`)).items;
 const idOf = async (type: string): Promise<string> =>
   (await list('limit=1000')).find((group: { type: string }) => group.type === type).id;
 const sql = async <Row>(text_: string): Promise<Row[]> => harness.columns.query<Row>(text_);
@@ -215,18 +215,18 @@ test.serial('pages in every order hold each group once, also when more lands bet
     const paged: string[] = [];
     let cursor: string | null = '';
     do {
-      const page = await ask('GET', `/api/errors?sort=${sort}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const page = await request('GET', `/api/errors?sort=${sort}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
       paged.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor;
     } while (cursor !== null);
     t.deepEqual(paged, whole, sort);
   }
-  const first = await ask('GET', '/api/errors?sort=count&limit=2');
+  const first = await request('GET', '/api/errors?sort=count&limit=2');
   nowMs = Date.now() + 5_000;
   await landErrors(harness.columns, [
     { attributes: service('late'), logs: many(2, () => thrown({ type: 'Late', name: 'late', atMs: startMs })) },
   ]);
-  const rest = await ask('GET', `/api/errors?sort=count&limit=100&cursor=${first.nextCursor}`);
+  const rest = await request('GET', `/api/errors?sort=count&limit=100&cursor=${first.nextCursor}`);
   t.deepEqual(
     [...first.items, ...rest.items].map(({ type }) => type),
     ['HTTP 500', 'HTTP 503', null, 'Timeout', 'OutOfStock'],
@@ -235,7 +235,7 @@ test.serial('pages in every order hold each group once, also when more lands bet
 
 test.serial('a group is shown with its last occurrence, the stack read, its tags and why it is one', async (t) => {
   const id = await idOf('OutOfStock');
-  const group = await ask('GET', `/api/errors/${id}`);
+  const group = await request('GET', `/api/errors/${id}`);
   t.like(group, { id, count: 44, culprit: 'src/reserve.js reserve', etag: '"0"' });
   t.like(group.newest, {
     type: 'OutOfStock',
@@ -301,7 +301,10 @@ test.serial('occurrences are listed newest first, with where each was found', as
   const paged: { readonly timestamp: string; readonly logId: string | null }[] = [];
   let cursor: string | null = '';
   do {
-    const page = await ask('GET', `/api/errors/${id}/occurrences?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const page = await request(
+      'GET',
+      `/api/errors/${id}/occurrences?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
     paged.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== null);
@@ -317,21 +320,21 @@ test.serial('occurrences are listed newest first, with where each was found', as
     t.like(each, { traceId: 'a'.repeat(32), spanId: 'a'.repeat(16), source: 'log', fingerprint: id });
     t.regex(each.logId ?? '', /^\d+-\d+-\d+-\d+$/);
   }
-  const span = await ask('GET', `/api/errors/${await idOf('HTTP 503')}/occurrences`);
+  const span = await request('GET', `/api/errors/${await idOf('HTTP 503')}/occurrences`);
   t.like(span.items[0], { source: 'span', logId: null, traceId: 'd'.repeat(32) });
 });
 
 test.serial('what is resolved is open again by itself when it happens later', async (t) => {
   const id = await idOf('HTTP 500');
   nowMs = Date.now();
-  const decided = await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } });
+  const decided = await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } });
   t.like(decided, { status: 'resolved', version: 1, etag: '"1"' });
   t.deepEqual(
     (await list('status=resolved')).map((group: { id: string }) => group.id),
     [id],
   );
   t.false((await list('status=unresolved&limit=1000')).some((group: { id: string }) => group.id === id));
-  t.is((await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } })).version, 1);
+  t.is((await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } })).version, 1);
   const againMs = nowMs + 2;
   nowMs += 1_000;
   await landErrors(harness.columns, [
@@ -346,20 +349,23 @@ test.serial('what is resolved is open again by itself when it happens later', as
     regressedAt: new Date(againMs).toISOString().replace('Z', '000000Z'),
     count: 2,
   });
-  t.like(await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } }), { status: 'resolved', version: 2 });
-  t.like(await ask('GET', `/api/errors/${id}`), { status: 'resolved', isRegressed: false });
+  t.like(await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved' } }), {
+    status: 'resolved',
+    version: 2,
+  });
+  t.like(await request('GET', `/api/errors/${id}`), { status: 'resolved', isRegressed: false });
 });
 
 test.serial('an edit of a version that is not current is refused', async (t) => {
   const id = await idOf('HTTP 500');
-  const answer = await harness.ask('PATCH', `/api/errors/${id}`, {
+  const answer = await harness.request('PATCH', `/api/errors/${id}`, {
     as: 'editor',
     body: { status: 'unresolved' },
     headers: { 'if-match': '"1"' },
   });
   t.is(answer.status, 412);
   t.is(
-    (await ask('PATCH', `/api/errors/${id}`, { body: { status: 'unresolved' }, headers: { 'if-match': '"2"' } }))
+    (await request('PATCH', `/api/errors/${id}`, { body: { status: 'unresolved' }, headers: { 'if-match': '"2"' } }))
       .version,
     3,
   );
@@ -376,7 +382,7 @@ test.serial(
     await harness.columns.execute(
       `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES ${releases.join(', ')}`,
     );
-    await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { version: '10.0' } } });
+    await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { version: '10.0' } } });
     const happens = async (version: string) => {
       const atMs = nowMs + 1;
       nowMs += 10;
@@ -387,14 +393,14 @@ test.serial(
           atMs: atMs + 1,
         },
       ]);
-      return (await ask('GET', `/api/errors/${id}`)).status;
+      return (await request('GET', `/api/errors/${id}`)).status;
     };
     t.is(await happens('9.0'), 'resolved');
     t.is(await happens('abc'), 'unresolved');
-    await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { version: '10.0' } } });
-    t.is((await ask('GET', `/api/errors/${id}`)).status, 'resolved');
+    await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { version: '10.0' } } });
+    t.is((await request('GET', `/api/errors/${id}`)).status, 'resolved');
     t.is(await happens('10.0'), 'unresolved');
-    await ask('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { next: true } } });
+    await request('PATCH', `/api/errors/${id}`, { body: { status: 'resolved', resolvedIn: { next: true } } });
     t.is(await happens('abc'), 'resolved');
     await harness.columns.execute(
       `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES
@@ -409,9 +415,9 @@ test.serial(
   'what is ignored is open again after a time, after so many occurrences, or with a new version',
   async (t) => {
     const id = await idOf('HTTP 503');
-    const statusNow = async () => (await ask('GET', `/api/errors/${id}`)).status;
+    const statusNow = async () => (await request('GET', `/api/errors/${id}`)).status;
     const ignore = (ignoredUntil: object | null) =>
-      ask('PATCH', `/api/errors/${id}`, { body: { status: 'ignored', ignoredUntil } });
+      request('PATCH', `/api/errors/${id}`, { body: { status: 'ignored', ignoredUntil } });
     await ignore({ time: new Date(nowMs + 60_000).toISOString() });
     t.is(await statusNow(), 'ignored');
     t.deepEqual(
@@ -435,39 +441,39 @@ test.serial(
     t.is(await statusNow(), 'ignored');
     await ignore(null);
     t.is(await statusNow(), 'ignored');
-    await ask('PATCH', `/api/errors/${id}`, { body: { status: 'unresolved' } });
+    await request('PATCH', `/api/errors/${id}`, { body: { status: 'unresolved' } });
   },
 );
 
 test.serial('a group is assigned to a user of the organization, and to no other', async (t) => {
   const id = await idOf('OutOfStock');
-  const { items: users } = await ask('GET', '/api/users', { as: 'owner' });
+  const { items: users } = await request('GET', '/api/users', { as: 'owner' });
   const { id: userId } = users.find(({ role }: { role: string }) => role === 'editor');
-  t.like(await ask('PATCH', `/api/errors/${id}`, { body: { assigneeId: userId } }), {
+  t.like(await request('PATCH', `/api/errors/${id}`, { body: { assigneeId: userId } }), {
     assigneeId: userId,
     status: 'unresolved',
   });
   t.is((await list('search=reserve'))[0].assigneeId, userId);
-  const { body: others } = await harness.ask('GET', '/api/users', {
+  const { body: others } = await harness.request('GET', '/api/users', {
     as: `token ${await harness.signIn('owner@b.example')}`,
   });
-  const refused = await harness.ask('PATCH', `/api/errors/${id}`, {
+  const refused = await harness.request('PATCH', `/api/errors/${id}`, {
     as: 'editor',
     body: { assigneeId: others.items[0].id },
   });
   t.is(refused.status, 400);
   t.is(refused.body.details[0].path, 'assigneeId');
-  t.is((await ask('PATCH', `/api/errors/${id}`, { body: { assigneeId: null } })).assigneeId, null);
+  t.is((await request('PATCH', `/api/errors/${id}`, { body: { assigneeId: null } })).assigneeId, null);
 });
 
 test.serial('merged groups are one, also for what comes later; what is taken out stays out', async (t) => {
   const [stock, timeout, lost] = [await idOf('OutOfStock'), await idOf('Timeout'), (await list('search=lost'))[0].id];
-  const before = (await ask('GET', `/api/errors/${timeout}`)).count;
-  t.like(await ask('POST', '/api/errors/merge', { body: { ids: [stock, timeout, lost] } }), {
+  const before = (await request('GET', `/api/errors/${timeout}`)).count;
+  t.like(await request('POST', '/api/errors/merge', { body: { ids: [stock, timeout, lost] } }), {
     id: stock,
     fingerprints: [stock, ...[timeout, lost].sort()],
   });
-  const merged = await ask('GET', `/api/errors/${timeout}`);
+  const merged = await request('GET', `/api/errors/${timeout}`);
   t.like(merged, { id: stock, count: 44 + before + 3, users: 7 });
   t.deepEqual(merged.explanation.shared, []);
   t.is(merged.explanation.members.length, 3);
@@ -483,11 +489,11 @@ test.serial('merged groups are one, also for what comes later; what is taken out
     [[stock, 40 + before + 3]],
   );
 
-  t.deepEqual((await ask('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost] } })).fingerprints, [
+  t.deepEqual((await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost] } })).fingerprints, [
     stock,
     timeout,
   ]);
-  t.like(await ask('GET', `/api/errors/${lost}`), { id: lost, count: 3 });
+  t.like(await request('GET', `/api/errors/${lost}`), { id: lost, count: 3 });
   nowMs += 1_000;
   await landErrors(harness.columns, [
     {
@@ -502,24 +508,24 @@ test.serial('merged groups are one, also for what comes later; what is taken out
       atMs: nowMs,
     },
   ]);
-  t.is((await ask('GET', `/api/errors/${lost}`)).count, 4);
+  t.is((await request('GET', `/api/errors/${lost}`)).count, 4);
   for (const ids of [
     [stock, lost],
     [lost, timeout],
   ]) {
-    const refused = await harness.ask('POST', '/api/errors/merge', { as: 'editor', body: { ids } });
+    const refused = await harness.request('POST', '/api/errors/merge', { as: 'editor', body: { ids } });
     t.is(refused.status, 409);
     t.regex(refused.body.message, /was taken out of the group .* for good: name it in rejoin/);
   }
-  const rejoined = await ask('POST', '/api/errors/merge', { body: { ids: [stock, lost], rejoin: [lost] } });
+  const rejoined = await request('POST', '/api/errors/merge', { body: { ids: [stock, lost], rejoin: [lost] } });
   t.is(rejoined.fingerprints.length, 3);
-  await ask('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost, timeout] } });
-  const refused = await harness.ask('PATCH', `/api/errors/${stock}`, { as: 'editor', body: { unmerge: [stock] } });
+  await request('PATCH', `/api/errors/${stock}`, { body: { unmerge: [lost, timeout] } });
+  const refused = await harness.request('PATCH', `/api/errors/${stock}`, { as: 'editor', body: { unmerge: [stock] } });
   t.is(refused.status, 400);
 });
 
 test.serial('decisions are in the audit log, and a decision that changes nothing is not', async (t) => {
-  const { items } = await ask('GET', '/api/audit?limit=1000', { as: 'owner' });
+  const { items } = await request('GET', '/api/audit?limit=1000', { as: 'owner' });
   const actions = items.map(({ action }: { action: string }) => action);
   t.true(actions.includes('error-group.merge'));
   t.true(actions.filter((action: string) => action === 'error-group.change').length > 8);
@@ -538,7 +544,7 @@ const refused: readonly (readonly [string, string, object | undefined, number, s
 ];
 for (const [method, path, body, status, place] of refused)
   test.serial(`${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} is refused`, async (t) => {
-    const answer = await harness.ask(method, path, { as: 'editor', ...(body !== undefined && { body }) });
+    const answer = await harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
     t.is(answer.status, status, JSON.stringify(answer.body));
     if (place !== '') t.is(answer.body.details?.[0]?.path, place);
   });
@@ -549,11 +555,14 @@ test.serial('resolvedIn and ignoredUntil go with their status', async (t) => {
     [{ resolvedIn: { next: true } }, 'resolvedIn'],
     [{ status: 'resolved', ignoredUntil: { occurrences: 2 } }, 'ignoredUntil'],
   ] as const) {
-    const answer = await harness.ask('PATCH', `/api/errors/${id}`, { as: 'editor', body });
+    const answer = await harness.request('PATCH', `/api/errors/${id}`, { as: 'editor', body });
     t.is(answer.status, 400);
     t.is(answer.body.details[0].path, path);
   }
-  t.is((await harness.ask('PATCH', `/api/errors/${id}`, { as: 'viewer', body: { status: 'resolved' } })).status, 403);
+  t.is(
+    (await harness.request('PATCH', `/api/errors/${id}`, { as: 'viewer', body: { status: 'resolved' } })).status,
+    403,
+  );
 });
 
 test.serial('a plan without logs shows errors of spans alone, and one without logs and traces none', async (t) => {
@@ -562,10 +571,10 @@ test.serial('a plan without logs shows errors of spans alone, and one without lo
   const without = (...names: string[]) =>
     own.update('enterprise', { entitlements: entitlements.filter((each) => !names.includes(each)) });
   const until = async (isDone: (answer: { status: number; types: unknown[] }) => boolean) => {
-    const asked = () => harness.ask('GET', '/api/errors?limit=1000', { as: 'editor' });
-    let answer = await asked();
+    const listErrors = () => harness.request('GET', '/api/errors?limit=1000', { as: 'editor' });
+    let answer = await listErrors();
     await eventually('the plan to take effect', async () => {
-      answer = await asked();
+      answer = await listErrors();
       const types = (answer.body.items ?? []).flatMap(({ sources }: { sources: string[] }) => sources);
       return isDone({ status: answer.status, types });
     });
@@ -575,7 +584,7 @@ test.serial('a plan without logs shows errors of spans alone, and one without lo
   await without('logs');
   const { body } = await until(({ types }) => !types.includes('log'));
   t.deepEqual([...new Set(body.items.map(({ services: [name] }: { services: string[] }) => name))], ['pay']);
-  t.is((await harness.ask('GET', `/api/errors/${lost}`, { as: 'editor' })).status, 404);
+  t.is((await harness.request('GET', `/api/errors/${lost}`, { as: 'editor' })).status, 404);
   await without('logs', 'traces');
   const refused_ = await until(({ status }) => status !== 200);
   t.like(refused_, { status: 403, body: { error: 'UPGRADE_REQUIRED' } });
@@ -585,13 +594,13 @@ test.serial('a plan without logs shows errors of spans alone, and one without lo
 
 test.serial('another organization sees none of it, and cannot change it', async (t) => {
   const as = `token ${await harness.signIn('editor@b.example')}` as const;
-  const { body } = await harness.ask('GET', '/api/errors?limit=1000', { as });
+  const { body } = await harness.request('GET', '/api/errors?limit=1000', { as });
   t.deepEqual(
     body.items.map(({ type }: { type: string }) => type),
     [canary],
   );
   const id = await idOf('OutOfStock');
-  t.is((await harness.ask('GET', `/api/errors/${id}`, { as })).status, 404);
-  t.is((await harness.ask('PATCH', `/api/errors/${id}`, { as, body: { status: 'resolved' } })).status, 404);
-  t.is((await harness.ask('POST', '/api/errors/merge', { as, body: { ids: [body.items[0].id, id] } })).status, 400);
+  t.is((await harness.request('GET', `/api/errors/${id}`, { as })).status, 404);
+  t.is((await harness.request('PATCH', `/api/errors/${id}`, { as, body: { status: 'resolved' } })).status, 404);
+  t.is((await harness.request('POST', '/api/errors/merge', { as, body: { ids: [body.items[0].id, id] } })).status, 400);
 });

@@ -33,14 +33,14 @@ const send = async (
 };
 
 const post = async (path: string, body: object, as: 'editor' | 'viewer' = 'editor') =>
-  harness.ask('POST', path, { as, body });
+  harness.request('POST', path, { as, body });
 const range = `from=${minute - minuteMs}`;
 const list = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
-interface Told {
+interface EventView {
   readonly id: string;
   readonly kind: string;
   readonly title: string;
@@ -75,9 +75,12 @@ test.before(async () => {
       tags: { n: `${at}` },
     });
   const b = await harness.signIn('editor@b.example');
-  await harness.ask('POST', '/api/events', { as: `token ${b}`, body: { title: 'canary-b event', time: iso(minute) } });
-  await harness.ask('PUT', '/api/service-settings', { as: 'editor', body: { apdexThresholdMs: 76543 } });
-  await harness.ask('POST', '/api/license-keys', { as: 'admin', body: { name: 'secret key' } });
+  await harness.request('POST', '/api/events', {
+    as: `token ${b}`,
+    body: { title: 'canary-b event', time: iso(minute) },
+  });
+  await harness.request('PUT', '/api/service-settings', { as: 'editor', body: { apdexThresholdMs: 76543 } });
+  await harness.request('POST', '/api/license-keys', { as: 'admin', body: { name: 'secret key' } });
   await landTopic(harness, topics.events.name);
 });
 test.after.always(() => harness?.close());
@@ -85,14 +88,16 @@ test.after.always(() => harness?.close());
 test('deployments are those that were recorded and those that versions tell of, one that is both once, rollbacks too', async (t) => {
   const { items, partial } = await list(`/api/deployments?${range}&scope=account`);
   t.deepEqual(partial, []);
-  const told = items.map(({ service, version, previousVersion, isRollback, sources }: Record<string, unknown>) => [
-    service,
-    version,
-    previousVersion,
-    isRollback,
-    sources,
-  ]);
-  t.deepEqual(told, [
+  const eventFields = items.map(
+    ({ service, version, previousVersion, isRollback, sources }: Record<string, unknown>) => [
+      service,
+      version,
+      previousVersion,
+      isRollback,
+      sources,
+    ],
+  );
+  t.deepEqual(eventFields, [
     ['cart', '1', '2', true, ['detected']],
     ['cart', '2', '1', false, ['recorded', 'detected']],
     ['web', '9', null, null, ['recorded']],
@@ -115,14 +120,14 @@ test('deployments are those that were recorded and those that versions tell of, 
 test('the feed has every kind, the newest first, in pages of any size', async (t) => {
   const { items, nextCursor } = await list(`/api/events?${range}&limit=1000`);
   t.is(nextCursor, null);
-  const kinds = items.map(({ kind }: Told) => kind);
+  const kinds = items.map(({ kind }: EventView) => kind);
   t.is(kinds.filter((kind: string) => kind === 'custom').length, 7);
   t.is(kinds.filter((kind: string) => kind === 'deployment').length, 3);
   t.deepEqual(
-    items.filter(({ kind }: Told) => kind === 'config').map(({ title }: Told) => title),
+    items.filter(({ kind }: EventView) => kind === 'config').map(({ title }: EventView) => title),
     ['service-settings.update'],
   );
-  const times = items.map(({ time }: Told) => time);
+  const times = items.map(({ time }: EventView) => time);
   t.deepEqual(times, [...times].sort().reverse());
   for (const limit of [1, 3, 4]) {
     const paged: unknown[] = [];
@@ -145,19 +150,19 @@ test('a Viewer sees of the audit log what Editors may change, without names of p
 test('kinds and services restrict the feed', async (t) => {
   const { items } = await list(`/api/events?${range}&kinds=custom&service=cart`);
   t.deepEqual(
-    items.map(({ title }: Told) => title),
+    items.map(({ title }: EventView) => title),
     ['event 6', 'event 4', 'event 2', 'event 0'],
   );
-  t.is((await harness.ask('GET', '/api/events?kinds=nonsense', { as: 'viewer' })).status, 400);
+  t.is((await harness.request('GET', '/api/events?kinds=nonsense', { as: 'viewer' })).status, 400);
   const about = await list(`/api/events?${range}&service=cart`);
-  t.true(about.items.every(({ kind }: Told) => kind !== 'config'));
+  t.true(about.items.every(({ kind }: EventView) => kind !== 'config'));
 });
 
 test('an id of one’s own adds one event and one audit record, and says what is there', async (t) => {
   const again = await post('/api/deployments', { service: 'cart', version: '3', id: 'run-7' });
   t.is(again.status, 200);
   t.like(again.body, { version: '2', description: 'try 1' });
-  const { body } = await harness.ask('GET', '/api/audit?action=deployment.create&resourceId=run-7');
+  const { body } = await harness.request('GET', '/api/audit?action=deployment.create&resourceId=run-7');
   // The first two came before either had landed.
   t.is(body.items.length, 2);
 });

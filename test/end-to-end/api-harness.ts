@@ -48,7 +48,7 @@ export interface Harness {
   readonly bus: Bus;
   readonly directory: string;
   /** Asks with a role's token of organization `a`, or as the options say. */
-  ask(
+  request(
     method: string,
     path: string,
     options?: {
@@ -95,7 +95,7 @@ const seed = async (documents: Documents, named: readonly string[]): Promise<voi
   }
 };
 
-const asked = async (
+const sendRequest = async (
   url: string,
   method: string,
   path: string,
@@ -162,7 +162,7 @@ export const startHarness = async ({
   openCounters,
   outbound,
   sharing,
-  directory: kept,
+  directory: sharedDirectory,
   port = 0,
   projects: named = [],
   republish = () => {
@@ -196,7 +196,7 @@ export const startHarness = async ({
   /** Whether jobs run, which change what they find due: an incident that escalates has another version. */
   readonly runsJobs?: boolean;
 } = {}): Promise<Harness> => {
-  const directory = sharing?.directory ?? kept ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
+  const directory = sharing?.directory ?? sharedDirectory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
   // Tests ask faster than people do; what limits them is tested with the limits set.
   const unlimited = {
@@ -220,7 +220,7 @@ export const startHarness = async ({
     metrics,
     checkResponses,
   });
-  const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.takes(request) }, api.callback);
+  const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.accepts(request) }, api.callback);
   server.on('upgrade', (request, socket, head) => api.sockets.upgrade(request, socket, head));
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -267,7 +267,8 @@ export const startHarness = async ({
     bus,
     directory,
     signIn,
-    ask: async (method, path, options) => asked(url, method, path, await sessionOf(options?.as ?? 'owner'), options),
+    request: async (method, path, options) =>
+      sendRequest(url, method, path, await sessionOf(options?.as ?? 'owner'), options),
     async close() {
       server.close();
       server.closeIdleConnections();
@@ -281,7 +282,7 @@ export const startHarness = async ({
       if (sharing !== undefined) return;
       await bus.close();
       await columns.close();
-      if (kept === undefined) rmSync(directory, { recursive: true, force: true });
+      if (sharedDirectory === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
 };
@@ -289,10 +290,10 @@ export const startHarness = async ({
 /** Asks again where the answer is 503: on a busy machine an instance whose feed fell behind by seconds says so. */
 export const patient = (harness: Harness): Harness => ({
   ...harness,
-  async ask(method, path, options) {
-    let answer = await harness.ask(method, path, options);
+  async request(method, path, options) {
+    let answer = await harness.request(method, path, options);
     await eventually(`another answer than 503 to ${method} ${path}`, async () => {
-      if (answer.status === 503) answer = await harness.ask(method, path, options);
+      if (answer.status === 503) answer = await harness.request(method, path, options);
       return answer.status !== 503;
     });
     return answer;

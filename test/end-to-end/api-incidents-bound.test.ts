@@ -16,11 +16,11 @@ test('where 5,000 incidents go on none is declared until one is resolved', async
         .collection(incidents)
         .insert({ ...IncidentFields.parse({ title: `incident ${count}` }), ...made });
   });
-  const declare = () => harness.ask('POST', '/api/incidents', { as: 'editor', body: { title: 'one more' } });
+  const declare = () => harness.request('POST', '/api/incidents', { as: 'editor', body: { title: 'one more' } });
   const refused = await declare();
   t.is(refused.status, 409);
   t.regex(refused.body.message, /5000 incidents go on/);
   const [one] = (await stored.list({ limit: 1 })).items;
-  t.is((await harness.ask('POST', `/api/incidents/${one?.id}/resolve`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('POST', `/api/incidents/${one?.id}/resolve`, { as: 'editor' })).status, 200);
   t.is((await declare()).status, 200);
 });

@@ -17,11 +17,11 @@ test.before(async () => {
 });
 test.after.always(() => harness.close());
 
-const ask = (method: string, path: string, body?: object, as = 'editor') =>
-  harness.ask(method, `/api/incidents${path}`, { as, ...(body && { body }) } as never);
+const request = (method: string, path: string, body?: object, as = 'editor') =>
+  harness.request(method, `/api/incidents${path}`, { as, ...(body && { body }) } as never);
 
 const declare = async (fields: object): Promise<string> => {
-  const { status, body } = await ask('POST', '', fields);
+  const { status, body } = await request('POST', '', fields);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.id;
 };
@@ -33,8 +33,8 @@ test('an action changes an incident once: repeated, it answers 200 with the same
     ['resolve', 'resolved'],
     ['reopen', 'open'],
   ]) {
-    const first = await ask('POST', `/${id}/${action}`);
-    const second = await ask('POST', `/${id}/${action}`);
+    const first = await request('POST', `/${id}/${action}`);
+    const second = await request('POST', `/${id}/${action}`);
     t.is(first.body.status, state);
     t.is(second.status, 200);
     t.deepEqual(second.body, first.body);
@@ -43,8 +43,8 @@ test('an action changes an incident once: repeated, it answers 200 with the same
 
 test('an impossible action is refused with the state', async (t) => {
   const id = await declare({ title: 'impossible actions' });
-  await ask('POST', `/${id}/resolve`);
-  const { status, body } = await ask('POST', `/${id}/acknowledge`);
+  await request('POST', `/${id}/resolve`);
+  const { status, body } = await request('POST', `/${id}/acknowledge`);
   t.is(status, 409);
   t.regex(body.message, /is resolved and cannot become acknowledged/);
 });
@@ -55,8 +55,8 @@ test('an incident is merged into one that goes on, once, and not in a circle', a
     await declare({ title: 'other' }),
     await declare({ title: 'ended' }),
   ];
-  await ask('POST', `/${ended}/resolve`);
-  const merge = (id: string, mergedInto: string) => ask('PATCH', `/${id}`, { status: 'merged', mergedInto });
+  await request('POST', `/${ended}/resolve`);
+  const merge = (id: string, mergedInto: string) => request('PATCH', `/${id}`, { status: 'merged', mergedInto });
   t.is((await merge(one, ended)).status, 409);
   t.is((await merge(one, one)).status, 400);
   t.is((await merge(one, 'nothing')).status, 400);
@@ -66,8 +66,8 @@ test('an incident is merged into one that goes on, once, and not in a circle', a
   t.is((await merge(one, ended)).status, 409);
   t.is((await merge(other, one)).status, 409);
   for (const action of ['acknowledge', 'resolve', 'reopen'])
-    t.regex((await ask('POST', `/${one}/${action}`)).body.message, /is merged/);
-  const { body } = await ask('GET', `?mergedInto=${other}`);
+    t.regex((await request('POST', `/${one}/${action}`)).body.message, /is merged/);
+  const { body } = await request('GET', `?mergedInto=${other}`);
   t.deepEqual(
     body.items.map(({ id }: { readonly id: string }) => id),
     [one],
@@ -75,32 +75,33 @@ test('an incident is merged into one that goes on, once, and not in a circle', a
 });
 
 test('a new incident is open, roles are of users of the organization, and viewers change nothing', async (t) => {
-  t.is((await ask('POST', '', { title: 'x', status: 'resolved' })).status, 400);
-  const refused = await ask('POST', '', { title: 'x', roles: [{ role: 'commander', userId: 'nobody' }] });
+  t.is((await request('POST', '', { title: 'x', status: 'resolved' })).status, 400);
+  const refused = await request('POST', '', { title: 'x', roles: [{ role: 'commander', userId: 'nobody' }] });
   t.is(refused.body.details[0].path, 'roles.0.userId');
-  t.is((await ask('POST', '', { title: 'x' }, 'viewer')).status, 403);
+  t.is((await request('POST', '', { title: 'x' }, 'viewer')).status, 403);
   const id = await declare({ title: 'for viewers' });
-  t.is((await ask('POST', `/${id}/resolve`, undefined, 'viewer')).status, 403);
-  t.is((await ask('GET', `/${id}`, undefined, 'viewer')).body.title, 'for viewers');
+  t.is((await request('POST', `/${id}/resolve`, undefined, 'viewer')).status, 403);
+  t.is((await request('GET', `/${id}`, undefined, 'viewer')).body.title, 'for viewers');
 });
 
 test('a list is filtered and comes in pages without repeats', async (t) => {
-  const wanted = new Set<string>();
-  for (let index = 0; index < 5; index += 1) wanted.add(await declare({ title: `page ${index}`, tags: ['paged'] }));
-  const resolved = [...wanted][2] as string;
-  await ask('POST', `/${resolved}/resolve`);
+  const expectedIds = new Set<string>();
+  for (let index = 0; index < 5; index += 1)
+    expectedIds.add(await declare({ title: `page ${index}`, tags: ['paged'] }));
+  const resolved = [...expectedIds][2] as string;
+  await request('POST', `/${resolved}/resolve`);
   const seen: string[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const { body }: { body: { items: { id: string }[]; nextCursor: string | null } } = await ask(
+    const { body }: { body: { items: { id: string }[]; nextCursor: string | null } } = await request(
       'GET',
       `?tag=paged&limit=2&sort=-openedAt${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     );
     seen.push(...body.items.map(({ id }) => id));
     cursor = body.nextCursor;
   }
-  t.deepEqual([...seen].sort(), [...wanted].sort());
-  const { body } = await ask('GET', '?tag=paged&status=resolved');
+  t.deepEqual([...seen].sort(), [...expectedIds].sort());
+  const { body } = await request('GET', '?tag=paged&status=resolved');
   t.deepEqual(
     body.items.map(({ id }: { readonly id: string }) => id),
     [resolved],
@@ -109,11 +110,11 @@ test('a list is filtered and comes in pages without repeats', async (t) => {
 
 test('the timeline tells who did what, in order, and is frozen when the incident is resolved', async (t) => {
   const id = await declare({ title: 'a timeline' });
-  const noted = await ask('POST', `/${id}/timeline`, { text: 'cache restarted', at: 'now-2m' });
+  const noted = await request('POST', `/${id}/timeline`, { text: 'cache restarted', at: 'now-2m' });
   t.is(noted.body.kind, 'note');
-  t.is((await ask('POST', `/${id}/timeline`, { text: 'x', at: 'now+5m' })).status, 400);
-  await ask('POST', `/${id}/acknowledge`);
-  const before = (await ask('GET', `/${id}/timeline`)).body;
+  t.is((await request('POST', `/${id}/timeline`, { text: 'x', at: 'now+5m' })).status, 400);
+  await request('POST', `/${id}/acknowledge`);
+  const before = (await request('GET', `/${id}/timeline`)).body;
   const kinds = before.items
     .map(({ kind }: { readonly kind: string }) => kind)
     .filter((kind: string) => kind !== 'config');
@@ -121,9 +122,9 @@ test('the timeline tells who did what, in order, and is frozen when the incident
   t.is(before.evidence, null);
   t.deepEqual(before.missing, []);
 
-  const { body: resolved } = await ask('POST', `/${id}/resolve`);
-  await ask('POST', `/${id}/timeline`, { text: 'written later' });
-  const { body: frozen } = await ask('GET', `/${id}/timeline`);
+  const { body: resolved } = await request('POST', `/${id}/resolve`);
+  await request('POST', `/${id}/timeline`, { text: 'written later' });
+  const { body: frozen } = await request('GET', `/${id}/timeline`);
   t.is(frozen.evidence.sha256, resolved.evidenceHash);
   t.true(frozen.evidence.isIntact);
   t.is(frozen.items.at(-1).text, 'written later');
@@ -132,7 +133,7 @@ test('the timeline tells who did what, in order, and is frozen when the incident
   const paged: string[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const { body }: { body: { items: { id: string }[]; nextCursor: string | null } } = await ask(
+    const { body }: { body: { items: { id: string }[]; nextCursor: string | null } } = await request(
       'GET',
       `/${id}/timeline?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
     );
@@ -147,26 +148,26 @@ test('the timeline tells who did what, in order, and is frozen when the incident
 
 test('evidence that somebody changed in the store is told as not intact', async (t) => {
   const id = await declare({ title: 'touched evidence' });
-  await ask('POST', `/${id}/resolve`);
+  await request('POST', `/${id}/resolve`);
   const stored = harness.documents.of('a').collection(incidentEvidence);
   const [found] = (await stored.list({ filter: { incidentId: id } })).items;
   if (found === undefined) throw new Error('nothing was frozen');
   await stored.update(found.id, { content: '[]' }, found.version);
-  const { body } = await ask('GET', `/${id}/timeline`);
+  const { body } = await request('GET', `/${id}/timeline`);
   t.false(body.evidence.isIntact);
   t.is(body.missing.length, 1);
 });
 
 test('a postmortem begins with facts, heeds If-Match, and comes as Markdown', async (t) => {
   const id = await declare({ title: 'a postmortem', services: ['cart'] });
-  await ask('POST', `/${id}/resolve`);
+  await request('POST', `/${id}/resolve`);
   const put = (version: number | undefined, body: object) =>
-    harness.ask('PUT', `/api/incidents/${id}/postmortem`, {
+    harness.request('PUT', `/api/incidents/${id}/postmortem`, {
       as: 'editor',
       body,
       headers: version === undefined ? {} : { 'if-match': `"${version}"` },
     });
-  const { body: empty } = await ask('GET', `/${id}/postmortem`);
+  const { body: empty } = await request('GET', `/${id}/postmortem`);
   t.is(empty.version, 0);
   t.deepEqual(empty.facts.services, ['cart']);
   t.is((await put(undefined, { impact: 'x' })).status, 428);
@@ -198,12 +199,12 @@ test('each count of the figures is that of the list with the same filters', asyn
     await declare({ title: 'two', services, severity: 'critical' }),
     await declare({ title: 'three', services }),
   ];
-  await ask('POST', `/${ids[0]}/acknowledge`);
-  await ask('POST', `/${ids[0]}/resolve`);
-  await ask('PATCH', `/${ids[2]}`, { status: 'merged', mergedInto: ids[1] });
-  const { body: figures } = await ask('GET', '/metrics?service=counted');
+  await request('POST', `/${ids[0]}/acknowledge`);
+  await request('POST', `/${ids[0]}/resolve`);
+  await request('PATCH', `/${ids[2]}`, { status: 'merged', mergedInto: ids[1] });
+  const { body: figures } = await request('GET', '/metrics?service=counted');
   const listed = async (more: string) =>
-    (await ask('GET', `?service=counted&from=${figures.from}&to=${figures.to}${more}`)).body.items.length;
+    (await request('GET', `?service=counted&from=${figures.from}&to=${figures.to}${more}`)).body.items.length;
   t.is(figures.incidents, 3);
   t.is(await listed(''), 3);
   for (const status of ['open', 'acknowledged', 'resolved', 'merged'])
@@ -211,11 +212,11 @@ test('each count of the figures is that of the list with the same filters', asyn
   t.is(figures.neverAcknowledged, await listed('&acknowledged=never'));
   t.is(figures.timeToResolve.count, 1);
   t.is(figures.bySeverity.find(({ key }: { readonly key: string }) => key === 'critical').incidents, 1);
-  t.is((await ask('GET', '/metrics?from=yesterday')).status, 400);
+  t.is((await request('GET', '/metrics?from=yesterday')).status, 400);
 });
 
 test('acknowledging an incident acknowledges its alerts that fire, for this firing, and its timeline tells of them', async (t) => {
-  const { status, body: rule } = await harness.ask('POST', '/api/alerts/rules', {
+  const { status, body: rule } = await harness.request('POST', '/api/alerts/rules', {
     as: 'editor',
     body: alertRuleResource.example,
   });
@@ -233,22 +234,22 @@ test('acknowledging an incident acknowledges its alerts that fire, for this firi
       ('b', 'theirs', 'fires', '${rule.id}', 1, 'Slow', now64(3) - 5, 'inactive', 'firing', 'critical', map(), 5, 'above', now64(3))`,
   );
   const id = await declare({ title: 'with alerts', alertIds: ['fires', 'ended'] });
-  await ask('POST', `/${id}/acknowledge`);
+  await request('POST', `/${id}/acknowledge`);
   const marks = harness.documents.of('a').collection(alertAcknowledgements);
   t.is((await marks.find('fires'))?.startedAtMs, startedMs);
   t.is(await marks.find('ended'), undefined);
-  const { body } = await ask('GET', `/${id}/timeline`);
+  const { body } = await request('GET', `/${id}/timeline`);
   const alerts = body.items.filter(({ kind }: { readonly kind: string }) => kind === 'alert');
   t.deepEqual(
     alerts.map((entry: { readonly id: string }) => entry.id),
     ['began'],
   );
-  await ask('POST', `/${id}/resolve`);
+  await request('POST', `/${id}/resolve`);
   await harness.columns.execute(
     "ALTER TABLE alert_transitions DELETE WHERE tenant_id = 'a' AND alert_id = 'fires' SETTINGS mutations_sync = 2",
   );
-  const { body: kept } = await ask('GET', `/${id}/timeline`);
-  t.true(kept.items.some((entry: { readonly id: string }) => entry.id === 'began'));
+  const { body: timeline } = await request('GET', `/${id}/timeline`);
+  t.true(timeline.items.some((entry: { readonly id: string }) => entry.id === 'began'));
 });
 
 test('an incident that alerts opened is resolved once all have ended for five minutes, with its evidence, and unknown is no end', async (t) => {
@@ -267,27 +268,27 @@ test('an incident that alerts opened is resolved once all have ended for five mi
       `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
         ('${tenant}', '${alert}-${to}-${ms}', '${alert}', 'r', 1, 'Slow', fromUnixTimestamp64Milli(${ms}), 'firing', '${to}', 'critical', map(), 5, '', now64(3))`,
     );
-  const look = async (nowMs: number) => {
+  const resolveAt = async (nowMs: number) => {
     const { documents, columns } = harness;
     const clock = { now: () => nowMs };
     await resolveEnded(
       { documents, columns, clock, log: silent, configurationActions: [] },
       new AbortController().signal,
     );
-    return (await ask('GET', `/${opened.id}`)).body;
+    return (await request('GET', `/${opened.id}`)).body;
   };
   await transition(alertIds[0], 'inactive', endedMs);
-  t.is((await look(Date.now())).status, 'open', 'nothing is known of the second');
+  t.is((await resolveAt(Date.now())).status, 'open', 'nothing is known of the second');
   await transition(alertIds[1], 'unknown', endedMs - 5000);
   await transition(alertIds[1], 'inactive', endedMs, 'b');
-  t.is((await look(Date.now())).status, 'open', 'the second is unknown');
+  t.is((await resolveAt(Date.now())).status, 'open', 'the second is unknown');
   await transition(alertIds[1], 'inactive', endedMs + 1000);
-  t.is((await look(endedMs + 4 * 60_000)).status, 'open', 'not for long enough');
-  const resolved = await look(endedMs + 6 * 60_000);
+  t.is((await resolveAt(endedMs + 4 * 60_000)).status, 'open', 'not for long enough');
+  const resolved = await resolveAt(endedMs + 6 * 60_000);
   t.is(resolved.status, 'resolved');
   t.is(resolved.resolvedAt, new Date(endedMs + 1000).toISOString());
-  t.is((await look(Date.now())).version, resolved.version);
-  const { body } = await ask('GET', `/${opened.id}/timeline`);
+  t.is((await resolveAt(Date.now())).version, resolved.version);
+  const { body } = await request('GET', `/${opened.id}/timeline`);
   t.is(body.evidence.sha256, resolved.evidenceHash);
   t.is(body.items.filter(({ kind }: { readonly kind: string }) => kind === 'alert').length, 3);
   t.deepEqual(body.items.find(({ title }: { readonly title: string }) => title === 'incident.resolve').actor, {
@@ -310,15 +311,15 @@ test('the policy of an incident says for how long its alerts must have ended', a
     `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
       ('a', 'patient', 'patient', 'r', 1, 'Slow', fromUnixTimestamp64Milli(${endedMs}), 'firing', 'inactive', 'critical', map(), 5, '', now64(3))`,
   );
-  const look = async (minutes: number) => {
+  const resolveAt = async (minutes: number) => {
     const { documents, columns } = harness;
     const clock = { now: () => endedMs + minutes * 60_000 };
     const ports = { documents, columns, clock, log: silent, configurationActions: [] };
     await resolveEnded(ports, new AbortController().signal);
-    return (await ask('GET', `/${id}`)).body.status;
+    return (await request('GET', `/${id}`)).body.status;
   };
-  t.is(await look(59), 'open');
-  t.is(await look(61), 'resolved');
+  t.is(await resolveAt(59), 'open');
+  t.is(await resolveAt(61), 'resolved');
 });
 
 test('an incident can be resolved while telemetry cannot be read, and what is missing is told', async (t) => {
@@ -329,35 +330,35 @@ test('an incident can be resolved while telemetry cannot be read, and what is mi
   if (incident === undefined) throw new Error('no incident');
   const { documents, columns } = harness;
   const failing = { ...columns.of('a'), query: () => Promise.reject(new Error('away')) };
-  const asking = {
+  const observation = {
     ...{
       tenantId: 'a',
       reading: { columns: failing, plan: (await readPlanOf(documents, 'a')) as never, nowMs: Date.now() },
     },
     ports: { documents, clock: { now: () => Date.now() }, log: silent, configurationActions: [] },
   };
-  const { entries, missing } = await observedOf({ ...incident, alertIds: ['x'] }, asking);
+  const { entries, missing } = await observedOf({ ...incident, alertIds: ['x'] }, observation);
   t.deepEqual(entries, []);
   t.is(missing.length, 2);
 });
 
 test('a receiver names an escalation policy that there is, and that is not deleted meanwhile', async (t) => {
   const put = async (escalationPolicyId: string) => {
-    const { headers } = await harness.ask('GET', '/api/v2/alerts/routing', { as: 'editor' });
+    const { headers } = await harness.request('GET', '/api/v2/alerts/routing', { as: 'editor' });
     const body = { route: { receiver: 'team' }, receivers: [{ name: 'team', escalationPolicyId }] };
     const ifMatch = { 'if-match': headers.get('etag') ?? '' };
-    return harness.ask('PUT', '/api/v2/alerts/routing', { as: 'editor', body, headers: ifMatch });
+    return harness.request('PUT', '/api/v2/alerts/routing', { as: 'editor', body, headers: ifMatch });
   };
   const refused = await put('nothing');
   t.is(refused.status, 400);
   t.is(refused.body.details[0].path, 'receivers.0.escalationPolicyId');
   const path = '/api/on-call/escalation-policies';
 
-  const { items } = (await harness.ask('GET', '/api/users', { as: 'owner' })).body;
+  const { items } = (await harness.request('GET', '/api/users', { as: 'owner' })).body;
   const steps = [{ targets: [{ kind: 'person', id: items[0].id }] }];
-  const { body: policy } = await harness.ask('POST', path, { as: 'editor', body: { name: 'used', steps } });
+  const { body: policy } = await harness.request('POST', path, { as: 'editor', body: { name: 'used', steps } });
   t.is((await put(policy.id)).status, 200);
-  const deleted = await harness.ask('DELETE', `${path}/${policy.id}`, { as: 'editor' });
+  const deleted = await harness.request('DELETE', `${path}/${policy.id}`, { as: 'editor' });
   t.is(deleted.status, 409);
   t.regex(deleted.body.message, /routing document/);
 });
@@ -366,10 +367,10 @@ test('an incident of another organization is not there', async (t) => {
   const id = await declare({ title: 'of one organization' });
   const token = await harness.signIn('owner@b.example');
   for (const path of ['', '/timeline', '/postmortem'])
-    t.is((await harness.ask('GET', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
+    t.is((await harness.request('GET', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
   for (const path of ['/acknowledge', '/resolve', '/reopen'])
-    t.is((await harness.ask('POST', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
-  const { body } = await harness.ask('GET', '/api/incidents/metrics', { as: `token ${token}` });
+    t.is((await harness.request('POST', `/api/incidents/${id}${path}`, { as: `token ${token}` })).status, 404, path);
+  const { body } = await harness.request('GET', '/api/incidents/metrics', { as: `token ${token}` });
   t.is(body.incidents, 0);
 });
 
@@ -391,7 +392,7 @@ test('an incident suggests others to merge with: of its services, or of those th
     await declare({ title: 'ledger is locked', services: ['merge-ledger'] }),
     await declare({ title: 'shop fails again', services: ['merge-shop', 'merge-web'] }),
   ];
-  const suggestionsOf = async (id: string) => (await ask('GET', `/${id}/timeline`)).body.mergeSuggestions;
+  const suggestionsOf = async (id: string) => (await request('GET', `/${id}/timeline`)).body.mergeSuggestions;
   const calls = { client: 'merge-shop', server: 'merge-bank', requests: 100, errors: 40 };
   const toLedger = { client: 'merge-bank', server: 'merge-ledger', requests: 50, errors: 0 };
   const shownOf = (suggestions: { incidentId: string; services: string[]; calls: object[] }[]) =>
@@ -405,7 +406,7 @@ test('an incident suggests others to merge with: of its services, or of those th
     new Set([shop, again, ledger]),
   );
   t.deepEqual(shownOf(await suggestionsOf(ledger)), [{ incidentId: bank, services: [], calls: [toLedger] }]);
-  await ask('PATCH', `/${again}`, { status: 'merged', mergedInto: shop });
+  await request('PATCH', `/${again}`, { status: 'merged', mergedInto: shop });
   t.deepEqual(await suggestionsOf(again), []);
   t.deepEqual(shownOf(await suggestionsOf(shop)), [{ incidentId: bank, services: [], calls: [calls] }]);
 });

@@ -1,6 +1,6 @@
 /** Hosts over what agents send, under today's names and former ones, compared with arithmetic by hand. */
 import test from 'ava';
-import { pageAsked } from '../../subjects/infrastructure/paging.ts';
+import { parsePage } from '../../subjects/infrastructure/paging.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Agent, agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
 
@@ -341,8 +341,8 @@ test.after.always(() => harness?.close());
 /** Asks about the hour that ended when the points were made, however long the tests take. */
 const at = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}from=${nowMs - 3_600_000}&to=${nowMs}`;
 
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', at(path), { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', at(path), { as: 'viewer' });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -352,7 +352,7 @@ const close = (found: unknown, expected: number): boolean =>
 
 for (const id of ['i-1', 'receiver', 'scraped', 'former'])
   test(`the figures of a host are those that its series give: ${id}`, async (t) => {
-    const host = await ask(`/api/infrastructure/hosts/${id}`);
+    const host = await get(`/api/infrastructure/hosts/${id}`);
     t.is(host.state, 'active', host.why);
     t.true(close(host.cpu.utilization.value, 0.25), JSON.stringify(host.cpu));
     t.deepEqual([host.cpu.logicalCpus.value, host.cpu.cores.value], [2, host.cpu.utilization.value * 2]);
@@ -372,7 +372,7 @@ for (const id of ['i-1', 'receiver', 'scraped', 'former'])
   });
 
 test('a host says what it is, and what its sender does not say', async (t) => {
-  const host = await ask('/api/infrastructure/hosts/i-1');
+  const host = await get('/api/infrastructure/hosts/i-1');
   t.like(host, { id: 'i-1', name: { value: 'now' }, arch: { value: 'arm64' }, os: { type: { value: 'linux' } } });
   t.like(host.cloud, {
     provider: { value: 'aws' },
@@ -381,44 +381,44 @@ test('a host says what it is, and what its sender does not say', async (t) => {
   });
   t.is(host.cloud.account.value, null);
   t.regex(host.cloud.account.reason, /resourcedetection/);
-  const scraped = await ask('/api/infrastructure/hosts/scraped');
+  const scraped = await get('/api/infrastructure/hosts/scraped');
   t.like(scraped, { arch: { value: 'x86_64' }, os: { type: { value: 'linux' } } });
 });
 
 test('a host is found by its name too, where no other has it', async (t) => {
-  t.is((await ask('/api/infrastructure/hosts/now')).id, 'i-1');
+  t.is((await get('/api/infrastructure/hosts/now')).id, 'i-1');
   t.is(
-    (await harness.ask('GET', at('/api/infrastructure/hosts/now/timeseries?metric=cpu'), { as: 'viewer' })).status,
+    (await harness.request('GET', at('/api/infrastructure/hosts/now/timeseries?metric=cpu'), { as: 'viewer' })).status,
     200,
   );
-  const { status, body } = await harness.ask('GET', at('/api/infrastructure/hosts/twin'), { as: 'viewer' });
+  const { status, body } = await harness.request('GET', at('/api/infrastructure/hosts/twin'), { as: 'viewer' });
   t.is(status, 400);
   t.is(body.message, 'id: 2 hosts are called twin: ask for one by its id, t-1, t-2');
 });
 
 test('a host was last seen when the list says so', async (t) => {
-  const { items } = await ask('/api/infrastructure/hosts');
+  const { items } = await get('/api/infrastructure/hosts');
   for (const { id, lastSeen } of items)
-    t.deepEqual((await ask(`/api/infrastructure/hosts/${id}`)).lastSeen, lastSeen, id);
+    t.deepEqual((await get(`/api/infrastructure/hosts/${id}`)).lastSeen, lastSeen, id);
   const first = items.find(({ id }: { id: string }) => id === 't-1');
   t.is(first.lastSeen.value, new Date(nowMs - minuteMs).toISOString().replace('Z', '000000Z'));
 });
 
 test('a silent host is listed with when each signal stopped, and nothing about it is a number any more', async (t) => {
-  const { items } = await ask('/api/infrastructure/hosts?state=silent');
+  const { items } = await get('/api/infrastructure/hosts?state=silent');
   t.deepEqual(
     items.map(({ id }: { id: string }) => id),
     ['gone'],
   );
-  const [gone] = items;
-  t.regex(gone.why, /metrics 20 min ago, logs 21 min ago/);
-  t.is(gone.lastSeen.value, new Date(nowMs - 20 * minuteMs).toISOString().replace('Z', '000000Z'));
-  t.is(gone.wasStopped.value, null);
-  t.is(gone.cpu.utilization.value, null);
+  const [silentHost] = items;
+  t.regex(silentHost.why, /metrics 20 min ago, logs 21 min ago/);
+  t.is(silentHost.lastSeen.value, new Date(nowMs - 20 * minuteMs).toISOString().replace('Z', '000000Z'));
+  t.is(silentHost.wasStopped.value, null);
+  t.is(silentHost.cpu.utilization.value, null);
 });
 
 test('a host whose metrics alone stopped is active, and its sender is named', async (t) => {
-  const mute = await ask('/api/infrastructure/hosts/mute');
+  const mute = await get('/api/infrastructure/hosts/mute');
   t.is(mute.state, 'active');
   t.regex(
     mute.why,
@@ -428,14 +428,14 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
 
 test('lists name every host once, containers are none, and other projects and organizations are not there', async (t) => {
   const ids = async (query: string) =>
-    (await ask(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
+    (await get(`/api/infrastructure/hosts?${query}`)).items.map(({ id }: { id: string }) => id);
   const own = ['former', 'gone', 'i-1', 'kubelet', 'logger', 'mute', 'receiver', 'scraped', 'second', 'store'];
   t.deepEqual((await ids('projectId=shop')).toSorted(), own);
   t.deepEqual((await ids('')).toSorted(), [...own, 'elsewhere', 't-1', 't-2'].toSorted());
   t.deepEqual(await ids('projectId=other'), ['elsewhere', 't-1', 't-2']);
   t.deepEqual(await ids('search=SCRAP'), ['scraped']);
   t.is((await ids('sort=-cpu')).length, 13);
-  t.false(JSON.stringify(await ask('/api/infrastructure/hosts')).includes('canary-of-b'));
+  t.false(JSON.stringify(await get('/api/infrastructure/hosts')).includes('canary-of-b'));
 });
 
 test('pages of hosts neither skip nor repeat, in any order', async (t) => {
@@ -443,7 +443,7 @@ test('pages of hosts neither skip nor repeat, in any order', async (t) => {
     const found: string[] = [];
     let cursor = '';
     do {
-      const page = await ask(`/api/infrastructure/hosts?sort=${sort}&limit=3${cursor}`);
+      const page = await get(`/api/infrastructure/hosts?sort=${sort}&limit=3${cursor}`);
       found.push(...page.items.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
     } while (cursor !== '');
@@ -453,9 +453,9 @@ test('pages of hosts neither skip nor repeat, in any order', async (t) => {
 });
 
 test('a host of another organization is not found, and that organization has its own', async (t) => {
-  t.is((await harness.ask('GET', '/api/infrastructure/hosts/canary-of-b')).status, 404);
+  t.is((await harness.request('GET', '/api/infrastructure/hosts/canary-of-b')).status, 404);
   const session = await harness.signIn('viewer@b.example');
-  const own = await harness.ask('GET', at('/api/infrastructure/hosts'), { as: `token ${session}` });
+  const own = await harness.request('GET', at('/api/infrastructure/hosts'), { as: `token ${session}` });
   t.deepEqual(
     own.body.items.map(({ name }: { name: { value: string } }) => name.value),
     ['canary-of-b', 'gone'],
@@ -464,7 +464,7 @@ test('a host of another organization is not found, and that organization has its
 
 test('the figures of a host over time are those of the list', async (t) => {
   for (const id of ['i-1', 'receiver', 'scraped', 'former']) {
-    const { series, stepMs } = await ask(`/api/infrastructure/hosts/${id}/timeseries?step=2m`);
+    const { series, stepMs } = await get(`/api/infrastructure/hosts/${id}/timeseries?step=2m`);
     t.is(stepMs, 120_000);
     const values = (name: string): number[] =>
       series
@@ -482,16 +482,16 @@ test('the figures of a host over time are those of the list', async (t) => {
       for (const value of values(name)) t.true(close(value, expected), `${id} ${name} ${value}`);
     }
   }
-  const { series } = await ask('/api/infrastructure/hosts/i-1/timeseries?metric=load');
+  const { series } = await get('/api/infrastructure/hosts/i-1/timeseries?metric=load');
   t.deepEqual(
     series.map(({ name }: { name: string }) => name),
     ['load.1m'],
   );
-  t.is((await harness.ask('GET', '/api/infrastructure/hosts/i-1/timeseries?step=1ms')).status, 400);
+  t.is((await harness.request('GET', '/api/infrastructure/hosts/i-1/timeseries?step=1ms')).status, 400);
 });
 
 test("processes are listed by what they use, under today's and former names", async (t) => {
-  const { items } = await ask('/api/infrastructure/processes');
+  const { items } = await get('/api/infrastructure/processes');
   t.deepEqual(
     items.map(({ name }: { name: { value: string } }) => name.value),
     ['postgres', 'api', 'nginx'],
@@ -507,7 +507,7 @@ test("processes are listed by what they use, under today's and former names", as
     threads: { value: 7 },
   });
   t.like(nginx, { memory: { value: 3 * GiB }, threads: { value: 7 }, openFiles: { value: null } });
-  const byMemory = await ask('/api/infrastructure/processes?sort=-memory&host=receiver&limit=1');
+  const byMemory = await get('/api/infrastructure/processes?sort=-memory&host=receiver&limit=1');
   t.deepEqual(
     byMemory.items.map(({ name }: { name: { value: string } }) => name.value),
     ['nginx'],
@@ -526,7 +526,7 @@ interface ListedDisk {
 }
 
 test('a disk is listed once, with the day on which it is full where its history tells', async (t) => {
-  const { items } = await ask(`/api/infrastructure/disks`);
+  const { items } = await get(`/api/infrastructure/disks`);
   const disk = (id: string) => items.find((each: ListedDisk) => each.id === id);
   // 70 of 100 GiB, 5 more a day: full in 6 days.
   const root = disk('store:/dev/vda1') ?? disk('store:/dev/root');
@@ -545,11 +545,11 @@ test('a disk is listed once, with the day on which it is full where its history 
   t.deepEqual(disk('receiver:/dev/sda1').mountpoints, ['/', '/var/lib/docker']);
   t.true(close(disk('receiver:/dev/sda1').read.value, 1000));
   t.false(items.some(({ id }: ListedDisk) => id.includes('tmpfs') || id.includes('canary')));
-  t.deepEqual((await ask('/api/infrastructure/disks?kind=volume')).items.length, 1);
+  t.deepEqual((await get('/api/infrastructure/disks?kind=volume')).items.length, 1);
 });
 
 test('instances and containers are counted by provider, region and type', async (t) => {
-  const { items, groups } = await ask('/api/infrastructure/compute');
+  const { items, groups } = await get('/api/infrastructure/compute');
   const compute = (id: string) => items.find((each: { id: string }) => each.id === id);
   t.like(compute('instance:i-1'), {
     provider: { value: 'aws' },
@@ -576,7 +576,7 @@ test('instances and containers are counted by provider, region and type', async 
     ),
     JSON.stringify(groups),
   );
-  const own = await ask('/api/infrastructure/compute?provider=aws&kind=container');
+  const own = await get('/api/infrastructure/compute?provider=aws&kind=container');
   t.deepEqual(
     own.items.map(({ id }: { id: string }) => id),
     ['container:c1'],
@@ -585,6 +585,6 @@ test('instances and containers are counted by provider, region and type', async 
 
 test('nothing of this group is read with a plan that lacks metrics', async (t) => {
   const plan = { name: 'small', entitlements: ['logs'], retentionDays: { logs: 1, metrics: 1, traces: 1 } };
-  const reading = { columns: harness.columns.of('a'), plan, nowMs } as Parameters<typeof pageAsked>[2];
-  t.throws(() => pageAsked('hosts', { limit: 1, sort: 'name' }, reading), { message: /does not include metrics/ });
+  const reading = { columns: harness.columns.of('a'), plan, nowMs } as Parameters<typeof parsePage>[2];
+  t.throws(() => parsePage('hosts', { limit: 1, sort: 'name' }, reading), { message: /does not include metrics/ });
 });

@@ -34,8 +34,8 @@ const start = async (openDocuments?: () => Promise<Documents>): Promise<Instance
   };
 };
 
-const statusOf = async ({ ask }: Harness, token: string, path = '/auth/session'): Promise<number> =>
-  (await ask('GET', path, { as: `token ${token}` })).status;
+const statusOf = async ({ request: requestFrom }: Harness, token: string, path = '/auth/session'): Promise<number> =>
+  (await requestFrom('GET', path, { as: `token ${token}` })).status;
 
 /** Asks until the status is there; a status that never comes runs into the time of the test. */
 const becomes = async (
@@ -60,7 +60,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
   test.after.always(() => instances?.close());
 
   const signIn = async (email: string): Promise<{ token: string; refreshToken: string; user: { id: string } }> =>
-    (await instances.one.ask('POST', '/auth/login', { as: 'nobody', body: { email, password } })).body;
+    (await instances.one.request('POST', '/auth/login', { as: 'nobody', body: { email, password } })).body;
 
   test.serial(
     `${store}: a session begun at one is good at the other at once, and over at both after its end`,
@@ -68,18 +68,19 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
       const { one, other } = instances;
       const { token, refreshToken } = await signIn('owner@a.example');
       t.is(await statusOf(other, token), 200);
-      t.is((await other.ask('POST', '/auth/logout', { as: `token ${token}` })).status, 200);
+      t.is((await other.request('POST', '/auth/logout', { as: `token ${token}` })).status, 200);
       t.is(await statusOf(other, token), 401, 'where it was ended, at once');
       await becomes(t, one, token, 401);
-      t.is((await one.ask('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } })).status, 401);
+      t.is((await one.request('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } })).status, 401);
     },
   );
 
   test.serial(`${store}: both refresh one session at once, and both get the same successor`, async (t) => {
     const { one, other } = instances;
     const { refreshToken } = await signIn('owner@a.example');
-    const ask = ({ ask: asked }: Harness) => asked('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } });
-    const answers = await Promise.all([ask(one), ask(other), ask(one), ask(other)]);
+    const refresh = ({ request: send }: Harness) =>
+      send('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } });
+    const answers = await Promise.all([refresh(one), refresh(other), refresh(one), refresh(other)]);
     t.deepEqual(
       answers.map(({ status }) => status),
       [200, 200, 200, 200],
@@ -90,12 +91,12 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
 
   test.serial(`${store}: an API token is good at both, and over at both after its end`, async (t) => {
     const { one, other } = instances;
-    const account = await one.ask('POST', '/api/service-accounts', { body: { name: store, role: 'viewer' } });
+    const account = await one.request('POST', '/api/service-accounts', { body: { name: store, role: 'viewer' } });
     const path = `/api/service-accounts/${account.body.id}/tokens`;
-    const { body } = await one.ask('POST', path, { body: { name: 'Token', scopes: ['projects:read'] } });
+    const { body } = await one.request('POST', path, { body: { name: 'Token', scopes: ['projects:read'] } });
     t.is(await statusOf(one, body.token, '/api/projects'), 200);
     t.is(await statusOf(other, body.token, '/api/projects'), 200);
-    t.is((await other.ask('DELETE', `${path}/${body.id}`)).status, 200);
+    t.is((await other.request('DELETE', `${path}/${body.id}`)).status, 200);
     t.is(await statusOf(other, body.token, '/api/projects'), 401);
     await becomes(t, one, body.token, 401, '/api/projects');
   });
@@ -116,12 +117,12 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
   });
 
   test.serial(`${store}: a restart neither ends a session nor brings an ended one back`, async (t) => {
-    const [kept, ended] = [await signIn('editor@a.example'), await signIn('editor@a.example')];
-    await instances.one.ask('POST', '/auth/logout', { as: `token ${ended.token}` });
+    const [activeSession, ended] = [await signIn('editor@a.example'), await signIn('editor@a.example')];
+    await instances.one.request('POST', '/auth/logout', { as: `token ${ended.token}` });
     const restarted = await instances.restart();
-    t.is(await statusOf(restarted, kept.token), 200);
+    t.is(await statusOf(restarted, activeSession.token), 200);
     t.is(await statusOf(restarted, ended.token), 401);
-    const body = { refreshToken: kept.refreshToken };
-    t.is((await restarted.ask('POST', '/auth/refresh', { as: 'nobody', body })).status, 200);
+    const body = { refreshToken: activeSession.refreshToken };
+    t.is((await restarted.request('POST', '/auth/refresh', { as: 'nobody', body })).status, 200);
   });
 };

@@ -93,8 +93,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -111,7 +111,7 @@ const figuresOf = (
   );
 
 test('pods are those of the kubelet, with its figures', async (t) => {
-  const { items } = await ask('/api/kubernetes/pods?limit=100');
+  const { items } = await get('/api/kubernetes/pods?limit=100');
   t.deepEqual(
     Object.fromEntries(
       items.map(({ uid, cpu, memory }: Record<string, { value: unknown }>) => [
@@ -125,7 +125,7 @@ test('pods are those of the kubelet, with its figures', async (t) => {
 });
 
 test('containers are those of the kubelet, with its figures', async (t) => {
-  const { items } = await ask('/api/kubernetes/containers?limit=100');
+  const { items } = await get('/api/kubernetes/containers?limit=100');
   t.deepEqual(
     Object.fromEntries(
       items.map(({ id, cpu, memory }: Record<string, Record<string, { value: unknown }>>) => [
@@ -142,8 +142,8 @@ test('containers are those of the kubelet, with its figures', async (t) => {
 });
 
 test('a node is a host, with its processors, memory and filesystem', async (t) => {
-  const { items: nodes } = await ask('/api/kubernetes/nodes');
-  const { items: hosts } = await ask('/api/infrastructure/hosts');
+  const { items: nodes } = await get('/api/kubernetes/nodes');
+  const { items: hosts } = await get('/api/infrastructure/hosts');
   const values = having('k8s.node.cpu.usage')[0]?.values ?? new Map<string, number>();
   const of = (name: string): number => values.get(`k8s.node.${name}`) ?? Number.NaN;
   const used = of('filesystem.capacity') - of('filesystem.available');
@@ -176,7 +176,7 @@ test('a node is a host, with its processors, memory and filesystem', async (t) =
 });
 
 test('volumes that are claimed are disks, and those of secrets and settings are none', async (t) => {
-  const { items } = await ask('/api/infrastructure/disks?limit=100');
+  const { items } = await get('/api/infrastructure/disks?limit=100');
   const claimed = having('k8s.volume.capacity').filter(
     ({ attributes }) => 'k8s.persistentvolumeclaim.name' in attributes,
   );
@@ -201,7 +201,7 @@ test('volumes that are claimed are disks, and those of secrets and settings are 
 });
 
 test('what the receiver does not tell is unknown, with the receiver that would', async (t) => {
-  const [pod] = (await ask('/api/kubernetes/pods?limit=1')).items;
+  const [pod] = (await get('/api/kubernetes/pods?limit=1')).items;
   for (const name of ['phase', 'restarts']) {
     t.is(pod[name].value, null);
     t.regex(pod[name].reason, /k8s_cluster receiver/);

@@ -387,14 +387,14 @@ test.after.always(() => harness?.close());
 /** Asks about the hour that ended when the points were made, however long the tests take. */
 const at = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}from=${nowMs - 3_600_000}&to=${nowMs}`;
 
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', at(path), { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', at(path), { as: 'viewer' });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 };
 /** Items of one cluster of a list. */
 const listed = async (path: string, cluster: string) =>
-  (await ask(`/api/kubernetes/${path}`)).items.filter((item: { id: string; cluster?: { value: string } }) =>
+  (await get(`/api/kubernetes/${path}`)).items.filter((item: { id: string; cluster?: { value: string } }) =>
     item.cluster === undefined ? item.id === cluster : item.cluster.value === cluster,
   );
 const near = (found: unknown, expected: number): boolean =>
@@ -528,7 +528,7 @@ test('of a cluster of which kubelets alone tell, it is not known how many nodes 
 });
 
 test('events of every form are read alike, and other objects are none', async (t) => {
-  const { items } = await ask('/api/kubernetes/events');
+  const { items } = await get('/api/kubernetes/events');
   t.deepEqual(
     items.map(({ reason, type, count }: { reason: string; type: string; count: number }) => [reason, type, count]),
     [
@@ -560,7 +560,7 @@ const filters: readonly [query: string, reasons: string[]][] = [
 ];
 for (const [query, reasons] of filters)
   test(`events with ${query}`, async (t) => {
-    const { items } = await ask(`/api/kubernetes/events?${query}`);
+    const { items } = await get(`/api/kubernetes/events?${query}`);
     t.deepEqual(
       items.map(({ reason }: { reason: string }) => reason),
       reasons,
@@ -571,7 +571,7 @@ test('pages of events neither skip nor repeat', async (t) => {
   const found: string[] = [];
   let cursor = '';
   do {
-    const page = await ask(`/api/kubernetes/events?limit=1${cursor}`);
+    const page = await get(`/api/kubernetes/events?limit=1${cursor}`);
     found.push(...page.items.map(({ reason }: { reason: string }) => reason));
     cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
   } while (cursor !== '');
@@ -579,7 +579,7 @@ test('pages of events neither skip nor repeat', async (t) => {
 });
 
 test('a pod has its containers, events and log records', async (t) => {
-  const pod = await ask('/api/kubernetes/pods/receivers-u1');
+  const pod = await get('/api/kubernetes/pods/receivers-u1');
   t.like(pod, { name: { value: 'cart-7d4b9c6f5d-x2x4z' }, phase: { value: 'Running' } });
   t.deepEqual(
     pod.containers.map(({ name }: { name: string }) => name),
@@ -593,12 +593,12 @@ test('a pod has its containers, events and log records', async (t) => {
     pod.logs.items.map(({ body }: { body: string }) => body),
     ['out of heap'],
   );
-  t.is((await harness.ask('GET', '/api/kubernetes/pods/canary-of-b-u1')).status, 404);
+  t.is((await harness.request('GET', '/api/kubernetes/pods/canary-of-b-u1')).status, 404);
 });
 
 test('lists are filtered, searched and sorted', async (t) => {
   const names = async (path: string) =>
-    (await ask(`/api/kubernetes/${path}`)).items.map(({ name }: { name: string | { value: string } }) =>
+    (await get(`/api/kubernetes/${path}`)).items.map(({ name }: { name: string | { value: string } }) =>
       typeof name === 'string' ? name : name.value,
     );
   t.deepEqual(await names('containers?cluster=prometheus&oom=yes'), ['app', 'sidecar']);
@@ -621,5 +621,5 @@ test('nothing of another organization is in any answer', async (t) => {
     'events',
     'pods/receivers-u1',
   ])
-    t.false(JSON.stringify(await ask(`/api/kubernetes/${path}`)).includes('canary-of-b'), path);
+    t.false(JSON.stringify(await get(`/api/kubernetes/${path}`)).includes('canary-of-b'), path);
 });

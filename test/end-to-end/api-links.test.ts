@@ -33,7 +33,7 @@ test.after.always(async () => {
 const tokens: string[] = [];
 const chosen = 'seventeen blue lanterns';
 const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-  harness.ask('POST', path, { as: 'nobody', body, headers });
+  harness.request('POST', path, { as: 'nobody', body, headers });
 const mailTo = (to: string, subject: RegExp): Promise<Received> =>
   smtp.next((mail) => mail.to[0] === to && subject.test(mail.headers.get('subject') ?? ''));
 const tokenIn = ({ text }: Received): string => {
@@ -60,8 +60,12 @@ test.serial(
   async (t) => {
     const email = 'editor@b.example';
     const session = (await signIn(email, password)).body.token;
-    const asked = await post('/auth/forgot-password', { email: ' Editor@B.example ' }, { host: 'evil.example' });
-    t.is(asked.status, 200);
+    const forgotPassword = await post(
+      '/auth/forgot-password',
+      { email: ' Editor@B.example ' },
+      { host: 'evil.example' },
+    );
+    t.is(forgotPassword.status, 200);
     const mail = await mailTo(email, /new password/);
     t.false(mail.raw.includes('evil.example'));
     const token = tokenIn(mail);
@@ -77,7 +81,7 @@ test.serial(
     }
     const done = await post('/auth/reset-password', { token, password: chosen });
     t.is(done.status, 200);
-    t.is((await harness.ask('GET', '/auth/session', { as: `token ${session}` })).status, 401);
+    t.is((await harness.request('GET', '/auth/session', { as: `token ${session}` })).status, 401);
     t.is((await signIn(email, password)).status, 401);
     t.is((await signIn(email, chosen)).status, 200);
     await mailTo(email, /was changed/);
@@ -116,7 +120,7 @@ test.serial(
         .of('-')
         .collection(oneTimeTokens)
         .update(stored.id, { expiresAt: new Date(Date.now() - 1).toISOString() });
-    const invited = await harness.ask('POST', '/api/users/invitations', {
+    const invited = await harness.request('POST', '/api/users/invitations', {
       body: { email: 'else@a.example', role: 'viewer' },
     });
     t.is(invited.status, 200);
@@ -182,7 +186,7 @@ test.serial('a source that asks for mail too often is refused, whether or not th
 
 test.serial('somebody new accepts an invitation, chooses a password and is signed in with the role', async (t) => {
   const email = 'new@a.example';
-  const invited = await harness.ask('POST', '/api/users/invitations', {
+  const invited = await harness.request('POST', '/api/users/invitations', {
     as: 'admin',
     body: { email: 'New@A.example', role: 'editor' },
   });
@@ -207,20 +211,20 @@ test.serial('somebody new accepts an invitation, chooses a password and is signe
   const accepted = await post('/auth/accept-invite', { token, name: 'New', password: chosen });
   t.is(accepted.status, 200);
   t.deepEqual(accepted.body.tenant, { id: 'a', name: 'Organization a' });
-  const session = await harness.ask('GET', '/auth/session', { as: `token ${accepted.body.token}` });
+  const session = await harness.request('GET', '/auth/session', { as: `token ${accepted.body.token}` });
   t.is(session.body.role, 'editor');
   t.is(session.body.user.name, 'New');
   t.is((await recordsOf('user.join', requestId(accepted))).length, 1);
   t.is((await post('/auth/accept-invite', { token, name: 'New', password: chosen })).body.error, 'TOKEN_INVALID');
-  const open = await harness.ask('GET', '/api/users/invitations');
+  const open = await harness.request('GET', '/api/users/invitations');
   t.false(open.body.items.some((each: { email: string }) => each.email === email));
-  const twice = await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  const twice = await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   t.is(twice.status, 409);
 });
 
 test.serial('who has an account joins with its password, which stays as it is, and signs in', async (t) => {
   const email = 'owner@b.example';
-  await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
+  await harness.request('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
   const token = tokenIn(await mailTo(email, /invited to Organization a/));
   for (const body of [{ token }, { token, name: 'Mallory', password: 'a word that an attacker chose' }]) {
     const refused = await post('/auth/accept-invite', body);
@@ -233,7 +237,7 @@ test.serial('who has an account joins with its password, which stays as it is, a
   t.is(accepted.body.user.name, 'owner');
   t.is(accepted.headers.get('set-cookie'), null);
   const { token: session } = (await signIn(email, password)).body;
-  const places = await harness.ask('GET', '/api/organizations', { as: `token ${session}` });
+  const places = await harness.request('GET', '/api/organizations', { as: `token ${session}` });
   t.deepEqual(places.body.items.map(({ id, role }: { id: string; role: string }) => `${id} ${role}`).sort(), [
     'a auditor',
     'b owner',
@@ -246,7 +250,7 @@ test.serial(
     const email = 'sso@elsewhere.example';
     const people = harness.documents.of(usersTenant).collection(users);
     const { id } = await people.insert({ email, name: 'Sso', passwordHash: null, disabled: false });
-    await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+    await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
     const token = tokenIn(await mailTo(email, /invited/));
     const accepted = await post('/auth/accept-invite', { token, name: 'Mallory', password: chosen });
     t.is(accepted.status, 200);
@@ -259,41 +263,41 @@ test.serial(
 
 test.serial('an invitation that is withdrawn or repeated lets nobody in by its old link', async (t) => {
   const email = 'late@a.example';
-  const invite = (role: string) => harness.ask('POST', '/api/users/invitations', { body: { email, role } });
+  const invite = (role: string) => harness.request('POST', '/api/users/invitations', { body: { email, role } });
   const first = await invite('viewer');
   const firstToken = tokenIn(await mailTo(email, /invited/));
   const second = await invite('editor');
   const isSecond = (mail: Received) => mail.to[0] === email && !mail.text.includes(firstToken);
   const secondToken = tokenIn(await smtp.next(isSecond));
   t.not(first.body.id, second.body.id);
-  const listed = await harness.ask('GET', '/api/users/invitations?search=LATE');
+  const listed = await harness.request('GET', '/api/users/invitations?search=LATE');
   t.deepEqual(
     listed.body.items.map((each: { id: string }) => each.id),
     [second.body.id],
   );
   const accept = (token: string) => post('/auth/accept-invite', { token, name: 'Late', password: chosen });
   t.is((await accept(firstToken)).body.error, 'TOKEN_INVALID');
-  const withdrawn = await harness.ask('DELETE', `/api/users/invitations/${second.body.id}`);
+  const withdrawn = await harness.request('DELETE', `/api/users/invitations/${second.body.id}`);
   t.is(withdrawn.status, 200);
   t.is((await accept(secondToken)).body.error, 'TOKEN_INVALID');
-  t.is((await harness.ask('DELETE', `/api/users/invitations/${second.body.id}`)).status, 404);
+  t.is((await harness.request('DELETE', `/api/users/invitations/${second.body.id}`)).status, 404);
 });
 
 test.serial('nobody invites above their own role, nor replaces or withdraws such an invitation', async (t) => {
   const body = { email: 'boss@a.example', role: 'owner' };
-  t.is((await harness.ask('POST', '/api/users/invitations', { as: 'admin', body })).status, 403);
-  const { body: made } = await harness.ask('POST', '/api/users/invitations', { body });
+  t.is((await harness.request('POST', '/api/users/invitations', { as: 'admin', body })).status, 403);
+  const { body: made } = await harness.request('POST', '/api/users/invitations', { body });
   const lower = { ...body, role: 'viewer' };
-  t.is((await harness.ask('POST', '/api/users/invitations', { as: 'admin', body: lower })).status, 403);
-  t.is((await harness.ask('DELETE', `/api/users/invitations/${made.id}`, { as: 'admin' })).status, 403);
-  t.is((await harness.ask('DELETE', `/api/users/invitations/${made.id}`)).status, 200);
+  t.is((await harness.request('POST', '/api/users/invitations', { as: 'admin', body: lower })).status, 403);
+  t.is((await harness.request('DELETE', `/api/users/invitations/${made.id}`, { as: 'admin' })).status, 403);
+  t.is((await harness.request('DELETE', `/api/users/invitations/${made.id}`)).status, 200);
 });
 
 test.serial('an invitation says what became of its mail', async (t) => {
   const email = 'bounces@a.example';
-  await harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const state = async (): Promise<string> =>
-    (await harness.ask('GET', `/api/users/invitations?search=${email}`)).body.items[0].mail;
+    (await harness.request('GET', `/api/users/invitations?search=${email}`)).body.items[0].mail;
   await eventually('it was tried', async () => (await state()) !== 'queued');
   t.is(await state(), 'failed');
 });
@@ -302,10 +306,10 @@ test.serial(
   'registering makes an organization once the address is confirmed; a known address gets the same answer',
   async (t) => {
     const email = 'founder@new.example';
-    const asked = await post('/auth/register', { email, organization: 'New <b>Ltd</b>' });
+    const registration = await post('/auth/register', { email, organization: 'New <b>Ltd</b>' });
     const known = await post('/auth/register', { email: 'viewer@a.example', organization: 'New Ltd' });
-    t.is(asked.status, 200);
-    t.deepEqual(withoutRequest(known), withoutRequest(asked));
+    t.is(registration.status, 200);
+    t.deepEqual(withoutRequest(known), withoutRequest(registration));
     t.is(await idOf(email), '');
     await mailTo('viewer@a.example', /have an account/);
     const mail = await mailTo(email, /Confirm/);
@@ -313,9 +317,9 @@ test.serial(
     const accepted = await post('/auth/accept-invite', { token, name: 'Founder', password: chosen });
     t.is(accepted.status, 200);
     t.is(accepted.body.tenant.name, 'New <b>Ltd</b>');
-    const session = await harness.ask('GET', '/auth/session', { as: `token ${accepted.body.token}` });
+    const session = await harness.request('GET', '/auth/session', { as: `token ${accepted.body.token}` });
     t.is(session.body.role, 'owner');
-    const account = await harness.ask('GET', '/api/account', { as: `token ${accepted.body.token}` });
+    const account = await harness.request('GET', '/api/account', { as: `token ${accepted.body.token}` });
     t.is(account.body.plan.id, 'free');
     t.is(account.body.mail, 'configured');
     t.is((await recordsOf('organization.create', requestId(accepted))).length, 1);

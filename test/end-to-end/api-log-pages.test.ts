@@ -73,15 +73,15 @@ for (const order of ['newest', 'oldest'] as const)
   ] as const)
     test.serial(`${order} first, ${limit} a page, records of ${search} that arrive meanwhile move none`, async (t) => {
       const service = `${order}-${search}-${limit}`;
-      const wanted = ({ offset: at }: Placed): boolean => search === 'tick' || at % 2 === 0;
-      const there = (await land(service, 120)).filter(wanted).sort(compare).map(idOf);
+      const matchesSearch = ({ offset: at }: Placed): boolean => search === 'tick' || at % 2 === 0;
+      const there = (await land(service, 120)).filter(matchesSearch).sort(compare).map(idOf);
       if (order === 'newest') there.reverse();
       const late = new Set<string>();
       const seen: string[] = [];
       let cursor = '';
       do {
         const path = `/api/logs?${range}&order=${order}&service=${service}&search=${search}&limit=${limit}&cursor=${cursor}`;
-        const { status, body } = await harness.ask('GET', path.replace(/&cursor=$/, ''), { as: 'viewer' });
+        const { status, body } = await harness.request('GET', path.replace(/&cursor=$/, ''), { as: 'viewer' });
         t.is(status, 200);
         const page = body as Page;
         t.true(page.items.length <= limit);

@@ -33,8 +33,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = async (path: string, body: object) => {
-  const answer = await harness.ask('POST', path, { as: 'editor', body });
+const post = async (path: string, body: object) => {
+  const answer = await harness.request('POST', path, { as: 'editor', body });
   if (![200, 201].includes(answer.status)) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
@@ -46,8 +46,8 @@ test('a panel shows each pattern by minute and in all', async (t) => {
     { id: 'all', place, visual: { kind: 'table' }, queries: [{ name: 'a', query, answers: 'table' }] },
     { id: 'steps', place, visual: { kind: 'time-series' }, queries: [{ name: 'a', query }] },
   ];
-  const { id } = await ask('/api/dashboards', { name: 'Patterns', panels });
-  const { items } = await ask(`/api/dashboards/${id}/query`, { ...times, step: '1m' });
+  const { id } = await post('/api/dashboards', { name: 'Patterns', panels });
+  const { items } = await post(`/api/dashboards/${id}/query`, { ...times, step: '1m' });
   const [all, steps] = items.map(({ error, results }: { error: unknown; results: Record<string, unknown> }) => {
     t.is(error, null);
     return results['a'];
@@ -73,7 +73,7 @@ test('an alert rule counts a pattern under the id that it has', async (t) => {
     ...{ kind: 'threshold', query: { ...counted, search: 'login', groupBy: ['service'] }, window: '15m' },
     thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
   };
-  const { state, error, groups } = await ask('/api/alerts/rules/preview', {
+  const { state, error, groups } = await post('/api/alerts/rules/preview', {
     ...{ name: 'Failed logins', condition, delay: '0s' },
   });
   t.is(error, null);
@@ -82,7 +82,7 @@ test('an alert rule counts a pattern under the id that it has', async (t) => {
 });
 
 test('a detector scores the counts of each pattern', async (t) => {
-  const { series } = await ask('/api/ai/detect', {
+  const { series } = await post('/api/ai/detect', {
     ...{ query: { ...counted, groupBy: ['template'] }, ...times, step: '1m' },
   });
   t.deepEqual(
@@ -98,11 +98,12 @@ test('a detector scores the counts of each pattern', async (t) => {
 });
 
 test('a pattern is not found where it is asked of a service that never sent it', async (t) => {
-  const { items } = (await harness.ask('GET', `/api/logs/patterns?from=${times.from}&to=${times.to}`)).body;
+  const { items } = (await harness.request('GET', `/api/logs/patterns?from=${times.from}&to=${times.to}`)).body;
   const { id } = items.find(({ template }: { template: string }) => template.startsWith('served'));
-  const asked = async (service: string) =>
-    (await harness.ask('GET', `/api/logs/patterns/${id}?from=${times.from}&to=${times.to}&service=${service}`)).status;
-  t.is(await asked('shop'), 200);
-  t.is(await asked('cart'), 404);
-  t.is(await asked('0'.repeat(512)), 404);
+  const statusFor = async (service: string) =>
+    (await harness.request('GET', `/api/logs/patterns/${id}?from=${times.from}&to=${times.to}&service=${service}`))
+      .status;
+  t.is(await statusFor('shop'), 200);
+  t.is(await statusFor('cart'), 404);
+  t.is(await statusFor('0'.repeat(512)), 404);
 });

@@ -19,7 +19,7 @@ test.after.always(() => harness?.close());
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const login = (email: string, given: string, headers: Record<string, string>): Promise<Answer> =>
-  harness.ask('POST', '/auth/login', { as: 'nobody', body: { email, password: given }, headers });
+  harness.request('POST', '/auth/login', { as: 'nobody', body: { email, password: given }, headers });
 const recordsOf = async (action: string, id: string): Promise<AuditRecord[]> => {
   const found: AuditRecord[] = [];
   for await (const record of harness.documents.everywhere(auditRecords, { action, 'resource.id': id }))
@@ -33,13 +33,13 @@ const userOf = async (email: string) => {
 };
 
 /** Guesses until one is refused; how many were tried. */
-const guesses = async (email: string, address: string, most = 60): Promise<number> => {
-  for (let tried = 0; tried < most; tried++) {
+const guesses = async (email: string, address: string, maxAttempts = 60): Promise<number> => {
+  for (let tried = 0; tried < maxAttempts; tried++) {
     const { status } = await login(email, 'wrong', from(address));
     if (status === 429) return tried;
     if (status !== 401) throw new Error(`answered ${status}`);
   }
-  return most;
+  return maxAttempts;
 };
 
 test.serial('ten guesses a minute, forty a quarter of an hour; then the wait is said', async (t) => {
@@ -136,10 +136,10 @@ test.serial('an unknown, a disabled and a password-less user cost as much as a w
   const cost = cases.map((): number[] => []);
   const answers = new Set<string>();
   // A missing hash would cost a hundredth.
-  for (let turn = 0; turn < 9; turn++)
+  for (let attempt = 0; attempt < 9; attempt++)
     for (const [index, [email, given]] of cases.entries()) {
       const before = cpuMs();
-      const { status, body } = await login(email, given, from(`203.0.113.${50 + turn}`));
+      const { status, body } = await login(email, given, from(`203.0.113.${50 + attempt}`));
       cost[index]?.push(cpuMs() - before);
       answers.add(`${status} ${body.error} ${body.message}`);
     }
@@ -177,7 +177,7 @@ test.serial('sign-ins are recorded, and failures of known users, few of many', a
   t.is(failures[0]?.details?.address, '203.0.113.8');
   const signedIn = await login(email, password, from('203.0.113.9'));
   t.is(signedIn.status, 200);
-  const session = await harness.ask('GET', '/auth/session', { as: `token ${signedIn.body.token}` });
+  const session = await harness.request('GET', '/auth/session', { as: `token ${signedIn.body.token}` });
   const [begun] = await recordsOf('session.begin', session.body.sessionId);
   t.is(begun?.actor.id, id);
 });

@@ -80,18 +80,18 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
-  const { status, body, headers: answered } = await harness.ask('GET', path, { as: 'viewer', headers });
+const fetchJson = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
+  const { status, body, headers: answered } = await harness.request('GET', path, { as: 'viewer', headers });
   if (JSON.stringify(body).includes(canary)) throw new Error(`${path} answers what another organization has`);
   return { status, body, headers: answered };
 };
 const get = async (path: string) => {
-  const { status, body } = await ask(path);
+  const { status, body } = await fetchJson(path);
   if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`);
   return body;
 };
 const messageOf = async (path: string): Promise<string> => {
-  const { status, body } = await ask(path);
+  const { status, body } = await fetchJson(path);
   return `${status} ${body.details?.[0]?.path}: ${body.details?.[0]?.message}`;
 };
 const bodiesOf = (items: readonly { readonly body: string }[]): string[] => items.map(({ body }) => body);
@@ -243,10 +243,20 @@ test('aggregates are what arithmetic gives', async (t) => {
     ['service', 'count', 'total', 'avg_took', 'min_took', 'max_took', 'p50_took', 'distinct_http.route'],
   );
   const expected = ['shop', 'web'].map((service) => {
-    const took = minutes.flatMap((log, index) => (log.service === service ? [index] : []));
-    const sum = took.reduce((all, each) => all + each, 0);
-    const middle = ((took[(took.length - 1) >> 1] as number) + (took[took.length >> 1] as number)) / 2;
-    return [service, took.length, sum, sum / took.length, Math.min(...took), Math.max(...took), middle, 3];
+    const durations = minutes.flatMap((log, index) => (log.service === service ? [index] : []));
+    const sum = durations.reduce((all, each) => all + each, 0);
+    const middle =
+      ((durations[(durations.length - 1) >> 1] as number) + (durations[durations.length >> 1] as number)) / 2;
+    return [
+      service,
+      durations.length,
+      sum,
+      sum / durations.length,
+      Math.min(...durations),
+      Math.max(...durations),
+      middle,
+      3,
+    ];
   });
   t.deepEqual(body.rows, expected);
   const series = await get(`/api/logs/aggregate?${range}&measure=count&step=30m`);
@@ -340,10 +350,10 @@ test('top values of a field are counted, of names with any characters', async (t
   });
   const pods = await get(`/api/logs/fields/resource.k8s.pod.name/values?${range}&search=failed&prefix=shop`);
   t.like(pods, { records: 6, withField: 3, distinct: 1, items: [{ value: 'shop-1', records: 3, share: 1 }] });
-  const took = await get(`/api/logs/fields/took/values?${range}&limit=2&service=shop`);
-  t.is(took.distinct, 15);
+  const durationValues = await get(`/api/logs/fields/took/values?${range}&limit=2&service=shop`);
+  t.is(durationValues.distinct, 15);
   t.deepEqual(
-    took.items.map(({ value, records }: { value: string; records: number }) => [value, records]),
+    durationValues.items.map(({ value, records }: { value: string; records: number }) => [value, records]),
     [
       ['0', 1],
       ['12', 1],
@@ -360,18 +370,18 @@ const csvOf = (csv: string): string[][] => {
   let cell = '';
   let quoted = false;
   for (let index = 0; index < csv.length; index++) {
-    const letter = csv[index] as string;
-    if (quoted && letter === '"' && csv[index + 1] === '"') cell += csv[++index];
-    else if (letter === '"') quoted = !quoted;
-    else if (quoted) cell += letter;
-    else if (letter === ',') {
+    const character = csv[index] as string;
+    if (quoted && character === '"' && csv[index + 1] === '"') cell += csv[++index];
+    else if (character === '"') quoted = !quoted;
+    else if (quoted) cell += character;
+    else if (character === ',') {
       row.push(cell);
       cell = '';
-    } else if (letter === '\n') {
+    } else if (character === '\n') {
       rows.push([...row, cell]);
       row = [];
       cell = '';
-    } else if (letter !== '\r') cell += letter;
+    } else if (character !== '\r') cell += character;
   }
   return rows;
 };
@@ -396,7 +406,7 @@ test('exports hold what lists do, in both orders, and CSV runs nothing', async (
     .split('\n')
     .map((line: string) => JSON.parse(line));
   t.deepEqual(lines, (await get(`/api/logs?${within}&order=oldest`)).items);
-  const { body, headers } = await ask(
+  const { body, headers } = await fetchJson(
     `/api/logs/export?${within}&order=oldest&fields=timestamp,body,negative,big,"=key"`,
     { accept: 'text/csv' },
   );

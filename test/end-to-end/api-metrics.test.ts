@@ -10,7 +10,7 @@ let subject: Subject;
 const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-const ask = async (method: string, path: string, body?: unknown) => {
+const request = async (method: string, path: string, body?: unknown) => {
   const answer = await fetch(`${subject.oiq.http}${path}`, {
     method,
     headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
@@ -83,7 +83,7 @@ test.before(async (t) => {
   await sendWithSdk();
   t.is((await write(subject, 2, snappy(writeRequestOf(2, remote())))).status < 300, true);
   await eventually('metrics have landed', async () => {
-    const { body } = await ask('GET', '/api/metrics?from=now-1h&limit=1000');
+    const { body } = await request('GET', '/api/metrics?from=now-1h&limit=1000');
     const names = (body.items ?? []).map(({ name }: { name: string }) => name);
     return ['orders', 'duration', 'size', 'rpc_seconds_bucket', 'http_requests_total'].every((name) =>
       names.includes(name),
@@ -96,10 +96,10 @@ test.before(async (t) => {
         { kind: 'metric', metric, overTime: 'count', across: 'sum' },
       ]),
     );
-    const { body } = await ask('POST', '/api/metrics/query', { form: 'table', queries });
+    const { body } = await request('POST', '/api/metrics/query', { form: 'table', queries });
     const counts = Object.values<{ rows: number[][] }>(body.results ?? {}).map(({ rows }) => rows[0]?.[0] ?? 0);
     // What the SDK exports once more as it shuts down changes nothing.
-    return counts.length === 3 && [4, 12, 4].every((least, index) => (counts[index] ?? 0) >= least);
+    return counts.length === 3 && [4, 12, 4].every((minCount, index) => (counts[index] ?? 0) >= minCount);
   });
   // Those of each kind land apart.
   await eventually('histograms have landed', async () => {
@@ -107,19 +107,19 @@ test.before(async (t) => {
       duration: { kind: 'metric', metric: 'duration', overTime: 'avg' },
       size: { kind: 'metric', metric: 'size', overTime: 'max' },
     };
-    const { body } = await ask('POST', '/api/metrics/query', { form: 'table', queries });
+    const { body } = await request('POST', '/api/metrics/query', { form: 'table', queries });
     const rows = Object.values<{ rows: unknown[][] }>(body.results ?? {}).map((result) => result.rows[0]?.[0]);
     return rows.length === 2 && rows.every((value) => typeof value === 'number');
   });
   await eventually('the exemplar has landed', async () => {
-    const { body } = await ask('GET', '/api/metrics/exemplars?metric=http_requests_total');
+    const { body } = await request('GET', '/api/metrics/exemplars?metric=http_requests_total');
     return (body.items ?? []).length > 0;
   });
 });
 test.after.always(() => subject?.close());
 
 const query = async (body: object) => {
-  const { status, body: answer } = await ask('POST', '/api/metrics/query', body);
+  const { status, body: answer } = await request('POST', '/api/metrics/query', body);
   return { status, answer, results: answer.results };
 };
 
@@ -172,7 +172,7 @@ test('a query that is wrong names itself', async (t) => {
 });
 
 test('the catalogue tells labels, their values and exemplars', async (t) => {
-  const { body: metric } = await ask('GET', '/api/metrics/catalogue/orders');
+  const { body: metric } = await request('GET', '/api/metrics/catalogue/orders');
   t.like(metric, { name: 'orders', type: 'sum', unit: '{order}', description: 'Orders taken', seriesCount: 2 });
   t.deepEqual(
     metric.labels.filter(({ name }: { name: string }) => ['shop', 'host.name'].includes(name)),
@@ -183,24 +183,24 @@ test('the catalogue tells labels, their values and exemplars', async (t) => {
   );
   t.is(metric.used.lookedAt[0].what, 'saved queries');
   const values = '/api/metrics/catalogue/orders/labels/shop/values';
-  const first = (await ask('GET', `${values}?limit=1`)).body;
+  const first = (await request('GET', `${values}?limit=1`)).body;
   t.deepEqual(first.items, [{ value: 'north', series: 1 }]);
-  t.deepEqual((await ask('GET', `${values}?limit=1&cursor=${first.nextCursor}`)).body, {
+  t.deepEqual((await request('GET', `${values}?limit=1&cursor=${first.nextCursor}`)).body, {
     items: [{ value: 'south', series: 1 }],
     nextCursor: null,
   });
-  t.deepEqual((await ask('GET', `${values}?prefix=so`)).body.items, [{ value: 'south', series: 1 }]);
-  t.deepEqual((await ask('GET', '/api/metrics/catalogue/orders/labels/host.name/values')).body.items, [
+  t.deepEqual((await request('GET', `${values}?prefix=so`)).body.items, [{ value: 'south', series: 1 }]);
+  t.deepEqual((await request('GET', '/api/metrics/catalogue/orders/labels/host.name/values')).body.items, [
     { value: 'one', series: 2 },
   ]);
-  t.is((await ask('GET', '/api/metrics/catalogue/no.such.metric')).status, 404);
-  const { body: exemplars } = await ask('GET', '/api/metrics/exemplars?metric=http_requests_total');
+  t.is((await request('GET', '/api/metrics/catalogue/no.such.metric')).status, 404);
+  const { body: exemplars } = await request('GET', '/api/metrics/exemplars?metric=http_requests_total');
   t.is(exemplars.items.length, 1);
   t.like(exemplars.items[0], { value: 0.5, traceId, labels: { instance: 'a', job: 'shop' } });
 });
 
 test('the catalogue of a past minute has the metrics whose points of that minute came some minutes later', async (t) => {
-  const { body: minute } = await ask('GET', `/api/metrics?from=${now}&to=${now + 59_999}&name=http_requests_total`);
+  const { body: minute } = await request('GET', `/api/metrics?from=${now}&to=${now + 59_999}&name=http_requests_total`);
   t.deepEqual(
     minute.items.map(({ name, series }: { name: string; series: { points: unknown[] }[] }) => [
       name,
@@ -209,7 +209,7 @@ test('the catalogue of a past minute has the metrics whose points of that minute
     [['http_requests_total', 4]],
   );
   const before = now - 2 * 3_600_000;
-  t.deepEqual((await ask('GET', `/api/metrics?from=${before}&to=${before + 59_999}`)).body.items, []);
+  t.deepEqual((await request('GET', `/api/metrics?from=${before}&to=${before + 59_999}`)).body.items, []);
 });
 
 test('metrics whose points come some hours late are there in the range of the points', async (t) => {
@@ -224,24 +224,24 @@ test('metrics whose points come some hours late are there in the range of the po
   t.true((await write(subject, 2, snappy(writeRequestOf(2, [series])))).status < 300);
   const range = `from=${late}&to=${late + 59_999}`;
   await eventually('late points have landed', async () => {
-    const { body } = await ask('GET', `/api/metrics?${range}`);
+    const { body } = await request('GET', `/api/metrics?${range}`);
     return body.items.some(({ name }: { name: string }) => name === 'queued_total');
   });
-  t.is((await ask('GET', `/api/metrics/catalogue/queued_total?${range}`)).status, 200);
-  const { body: cardinality } = await ask('GET', `/api/metrics/cardinality?metric=queued_total&${range}`);
+  t.is((await request('GET', `/api/metrics/catalogue/queued_total?${range}`)).status, 200);
+  const { body: cardinality } = await request('GET', `/api/metrics/cardinality?metric=queued_total&${range}`);
   t.like(cardinality.items[0], { metric: 'queued_total', series: 1 });
-  const { body: lately } = await ask('GET', '/api/metrics?from=now-1h&limit=1000');
+  const { body: lately } = await request('GET', '/api/metrics?from=now-1h&limit=1000');
   t.false(lately.items.some(({ name }: { name: string }) => name === 'queued_total'));
 });
 
 test('cardinality counts series by metric and label, and says who uses a metric', async (t) => {
-  const saved = await ask('POST', '/api/saved-queries', {
+  const saved = await request('POST', '/api/saved-queries', {
     name: 'Orders',
     visibility: 'organization',
     query: { kind: 'metric', metric: 'orders', overTime: 'rate' },
   });
   t.is(saved.status, 200, JSON.stringify(saved.body));
-  const { body } = await ask('GET', '/api/metrics/cardinality?metric=orders&from=now-2h');
+  const { body } = await request('GET', '/api/metrics/cardinality?metric=orders&from=now-2h');
   t.like(body.items[0], { metric: 'orders', before: 0, series: 2, growth: 2, appeared: 2, gone: 0 });
   t.deepEqual(body.items[0].used, {
     uses: [{ what: 'saved queries', id: saved.body.id, name: 'Orders' }],

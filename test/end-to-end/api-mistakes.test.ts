@@ -24,7 +24,7 @@ const mistakes: readonly (readonly [query: string, message: RegExp])[] = [
 
 for (const [query, message] of mistakes)
   test(`GET /api/logs?${query}`, async (t) => {
-    const { status, body } = await harness.ask('GET', `/api/logs?projectId=p1&${query}`, { as: 'viewer' });
+    const { status, body } = await harness.request('GET', `/api/logs?projectId=p1&${query}`, { as: 'viewer' });
     t.is(status, 400, JSON.stringify(body));
     t.regex(body.message, message);
     t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details have the path beside');
@@ -32,7 +32,7 @@ for (const [query, message] of mistakes)
 
 test('a sort by what is not counted names the parameter', async (t) => {
   for (const signal of ['logs/aggregate', 'spans']) {
-    const { body } = await harness.ask('GET', `/api/${signal}?projectId=p1&measure=count&sort=-p95`, {
+    const { body } = await harness.request('GET', `/api/${signal}?projectId=p1&measure=count&sort=-p95`, {
       as: 'viewer',
     });
     t.regex(body.message, /^sort: must be one of count/, signal);
@@ -40,31 +40,33 @@ test('a sort by what is not counted names the parameter', async (t) => {
 });
 
 test('a license key is told from a session', async (t) => {
-  const { status, body } = await harness.ask('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
+  const { status, body } = await harness.request('GET', '/api/logs?projectId=p1', { as: `token ${makeLicenseKey()}` });
   t.is(status, 401);
   t.is(body.message, 'this is a license key, with which telemetry is sent: sign in, or use an API token');
 });
 
-for (const [asked, names] of [
+for (const [requestPath, names] of [
   ['/api/logs?projectId=shpo', 'shop, p1'],
   ['/api/services?projectId=Shop', 'shop, p1'],
   ['/api/overview?projectId=p11', 'p1, shop'],
 ] as const)
-  test(`${asked} is of no project, and those are named that there are`, async (t) => {
-    const { status, body } = await harness.ask('GET', asked, { as: 'viewer' });
-    const project = new URL(asked, harness.url).searchParams.get('projectId');
+  test(`${requestPath} is of no project, and those are named that there are`, async (t) => {
+    const { status, body } = await harness.request('GET', requestPath, { as: 'viewer' });
+    const project = new URL(requestPath, harness.url).searchParams.get('projectId');
     t.is(status, 404);
     t.is(body.message, `projectId: there is no project ${project} in this organization; there are ${names}`);
     t.is(body.details[0].path, 'projectId');
-    t.is((await harness.ask('GET', `${asked}&scope=account`, { as: 'viewer' })).status, 200);
+    t.is((await harness.request('GET', `${requestPath}&scope=account`, { as: 'viewer' })).status, 200);
   });
 
 test('a query of an unknown project is refused in its body, too, and in the form of Prometheus', async (t) => {
   const query = { kind: 'metric', metric: 'up', overTime: 'last' };
-  const asked = (more: object) =>
-    harness.ask('POST', '/api/metrics/query', { as: 'viewer', body: { queries: { a: { ...query, ...more } } } });
-  t.is((await asked({ projectId: 'nope' })).status, 404);
-  const { status, body } = await harness.ask('GET', '/api/prom/api/v1/query?query=up&projectId=nope', { as: 'viewer' });
+  const queryMetric = (more: object) =>
+    harness.request('POST', '/api/metrics/query', { as: 'viewer', body: { queries: { a: { ...query, ...more } } } });
+  t.is((await queryMetric({ projectId: 'nope' })).status, 404);
+  const { status, body } = await harness.request('GET', '/api/prom/api/v1/query?query=up&projectId=nope', {
+    as: 'viewer',
+  });
   t.is(status, 400);
   t.like(body, { status: 'error', errorType: 'bad_data' });
   t.regex(body.error, /there is no project nope/);
@@ -83,5 +85,5 @@ test('what a deleted project sent can be read by its id', async (t) => {
     .of('a')
     .collection(licenseKeys)
     .insert(key as never);
-  t.is((await harness.ask('GET', '/api/logs?projectId=old', { as: 'viewer' })).status, 200);
+  t.is((await harness.request('GET', '/api/logs?projectId=old', { as: 'viewer' })).status, 200);
 });

@@ -23,16 +23,16 @@ const codeAt = (secret: string, steps = 0): string =>
   generateSync({ secret, epoch: Math.floor((nowMs + steps * stepMs) / 1000) });
 
 const login = (email: string, code?: string, secretWord = password): Promise<Answer> =>
-  harness.ask('POST', '/auth/login', {
+  harness.request('POST', '/auth/login', {
     as: 'nobody',
     body: { email, password: secretWord, ...(code === undefined ? {} : { code }) },
   });
 
 const post = (token: string, path: string, body?: unknown, method = 'POST'): Promise<Answer> =>
-  harness.ask(method, `/auth/mfa${path}`, { as: `token ${token}`, body });
+  harness.request(method, `/auth/mfa${path}`, { as: `token ${token}`, body });
 
 /** What was written to somebody. */
-const toldTo = (address: string): string[] => {
+const mailsTo = (address: string): string[] => {
   const path = join(harness.directory, 'outbox.jsonl');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
   const mails = lines.map((line) => JSON.parse(line) as { to: string; text: string });
@@ -155,8 +155,8 @@ test.serial(
     const { recoveryCodes, secret, token } = await enroll(t, 'editor@b.example');
     t.is((await login('editor@b.example', recoveryCodes[0])).status, 200);
     t.is((await post(token, '', { password, code: codeAt(secret) }, 'DELETE')).status, 200);
-    await eventually('three mails', () => toldTo('editor@b.example').length >= 3);
-    const texts = toldTo('editor@b.example').join('\n');
+    await eventually('three mails', () => mailsTo('editor@b.example').length >= 3);
+    const texts = mailsTo('editor@b.example').join('\n');
     for (const happened of [/was set up/, /recovery code/, /turned off/]) t.regex(texts, happened);
   },
 );
@@ -190,8 +190,8 @@ test.serial('confirming ends the sessions that began without a code, where that 
   const token = await harness.signIn('editor@b.example');
   const { secret } = (await post(token, '/enroll')).body;
   t.is((await post(token, '/confirm', { code: codeAt(secret), endOtherSessions: true })).status, 200);
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${other}` })).status, 401);
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 200);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${other}` })).status, 401);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 200);
 });
 
 test.serial('neither the secret nor a recovery code is stored so that it can be read', async (t) => {
@@ -206,7 +206,7 @@ test.serial('neither the secret nor a recovery code is stored so that it can be 
 test.serial('another user’s sealed secret opens nothing', async (t) => {
   const { secret, token } = await enroll(t, 'admin@b.example');
   const idOf = async (session: string): Promise<string> =>
-    (await harness.ask('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
+    (await harness.request('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
   const mine = await idOf(await harness.signIn('auditor@b.example'));
   const enrolments = harness.documents.of(multiFactorsTenant).collection(multiFactors);
   const theirs = await enrolments.find(await idOf(token));
@@ -224,7 +224,7 @@ test.serial('changing the password asks for a code where multi-factor is on, and
   const { secret, token } = await enroll(t, email);
   const newPassword = 'nineteen red lanterns';
   const change = (more: object): Promise<Answer> =>
-    harness.ask('POST', '/auth/change-password', {
+    harness.request('POST', '/auth/change-password', {
       as: `token ${token}`,
       body: { currentPassword: password, newPassword, ...more },
     });
@@ -237,6 +237,6 @@ test.serial('changing the password asks for a code where multi-factor is on, and
   t.is((await change({ code: codeAt(secret) })).status, 200);
   nowMs += 4 * stepMs;
   t.is((await login(email, codeAt(secret), newPassword)).status, 200);
-  await eventually('two mails', () => toldTo(email).length >= 2);
-  t.regex(toldTo(email).join('\n'), /password was changed/);
+  await eventually('two mails', () => mailsTo(email).length >= 2);
+  t.regex(mailsTo(email).join('\n'), /password was changed/);
 });

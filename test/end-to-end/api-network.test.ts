@@ -149,8 +149,8 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const range = `from=${minute + 1}&to=${minute + 2 * minuteMs - 1}`;
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   if (JSON.stringify(body).includes(canary)) throw new Error('an answer shows rows of another organization');
   return body;
@@ -168,7 +168,7 @@ const lines = (items: readonly Shown[]): string[] =>
   );
 
 test('a flow that both ends reported counts once, and one whose observers do not say where they looked says so', async (t) => {
-  const { items, reason } = await ask(`/api/network/flows?${range}`);
+  const { items, reason } = await get(`/api/network/flows?${range}`);
   t.deepEqual(lines(items), [
     'shop/web → shop/cart 1000 true',
     'shop/web → 10.0.0.2 600 true',
@@ -183,7 +183,7 @@ test('a flow that both ends reported counts once, and one whose observers do not
 });
 
 test('flows between addresses tell transport and port, and packets where exporters count them', async (t) => {
-  const { items } = await ask(`/api/network/flows?${range}&by=address`);
+  const { items } = await get(`/api/network/flows?${range}&by=address`);
   const exportedFlows = items.filter(({ seenBy }: { seenBy: string }) => seenBy === 'exporter');
   t.deepEqual(
     exportedFlows.map(({ source, destinationPort, transport, bytes, packets }: never) => [
@@ -201,38 +201,38 @@ test('flows between addresses tell transport and port, and packets where exporte
 });
 
 test('flows between hosts know what an address belongs to, and keep the address where nothing tells', async (t) => {
-  const { items } = await ask(`/api/network/flows?${range}&by=host`);
+  const { items } = await get(`/api/network/flows?${range}&by=host`);
   const exportedFlows = items.filter(({ seenBy }: { seenBy: string }) => seenBy === 'exporter');
   t.deepEqual(lines(exportedFlows), ['n1 → h2 600 true', '10.0.0.9 → h2 7 true']);
 });
 
 test('flows are filtered by their ends, and pages hold each once', async (t) => {
-  t.deepEqual(lines((await ask(`/api/network/flows?${range}&source=cart`)).items), [
+  t.deepEqual(lines((await get(`/api/network/flows?${range}&source=cart`)).items), [
     'shop/cart → shop/db 300 true',
     'shop/cart → shop/web 50 true',
   ]);
-  t.deepEqual(lines((await ask(`/api/network/flows?${range}&destination=db`)).items), ['shop/cart → shop/db 300 true']);
-  const all = (await ask(`/api/network/flows?${range}`)).items;
-  const first = await ask(`/api/network/flows?${range}&limit=4`);
-  const rest = await ask(`/api/network/flows?limit=4&cursor=${first.nextCursor}`);
+  t.deepEqual(lines((await get(`/api/network/flows?${range}&destination=db`)).items), ['shop/cart → shop/db 300 true']);
+  const all = (await get(`/api/network/flows?${range}`)).items;
+  const first = await get(`/api/network/flows?${range}&limit=4`);
+  const rest = await get(`/api/network/flows?limit=4&cursor=${first.nextCursor}`);
   t.deepEqual([...first.items, ...rest.items], all);
   t.is(rest.nextCursor, null);
 });
 
 test('what goes out of all nodes of the topology comes into them', async (t) => {
-  const { nodes, edges } = await ask(`/api/network/topology?${range}`);
+  const { nodes, edges } = await get(`/api/network/topology?${range}`);
   const sum = (key: string): number =>
     nodes.reduce((total: number, node: Record<string, number>) => total + (node[key] ?? 0), 0);
   const carried = edges.reduce((total: number, { bytes }: { bytes: number }) => total + bytes, 0);
   t.is(carried, 1000 + 600 + 300 + 70 + 50 + 11 + 7);
   t.deepEqual([sum('bytesOut'), sum('bytesIn')], [carried, carried]);
-  const cut = await ask(`/api/network/topology?${range}&limit=2`);
+  const cut = await get(`/api/network/topology?${range}&limit=2`);
   t.is(cut.edges.length, 2);
   t.regex(cut.partial[0].message, /7 edges/);
 });
 
 test('names that were looked up have failures by error and latency, servers their response codes', async (t) => {
-  const { names, nameCount, servers } = await ask(`/api/network/dns?${range}`);
+  const { names, nameCount, servers } = await get(`/api/network/dns?${range}`);
   t.is(nameCount, 2);
   const [cart, nowhere] = names;
   t.deepEqual(
@@ -251,11 +251,11 @@ test('names that were looked up have failures by error and latency, servers thei
       p95: { value: null, reason: 'CoreDNS sent no coredns_dns_request_duration_seconds' },
     },
   ]);
-  t.deepEqual((await ask(`/api/network/dns?${range}&search=nowhere`)).names.length, 1);
+  t.deepEqual((await get(`/api/network/dns?${range}&search=nowhere`)).names.length, 1);
 });
 
 test('without flows or lookups the reason says who would send them', async (t) => {
   const early = `from=${minute - 60 * minuteMs}&to=${minute - 30 * minuteMs}`;
-  t.regex((await ask(`/api/network/flows?${early}`)).reason, /obi\.network\.flow\.bytes/);
-  t.regex((await ask(`/api/network/dns?${early}`)).reason, /dns\.question\.name/);
+  t.regex((await get(`/api/network/flows?${early}`)).reason, /obi\.network\.flow\.bytes/);
+  t.regex((await get(`/api/network/dns?${early}`)).reason, /dns\.question\.name/);
 });

@@ -15,13 +15,13 @@ const mask = '********';
 
 let made = 0;
 const create = async (settings: object, fields: object = {}) => {
-  const answer = await harness.ask('POST', channels, { body: { name: `channel ${made++}`, settings, ...fields } });
+  const answer = await harness.request('POST', channels, { body: { name: `channel ${made++}`, settings, ...fields } });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body as { id: string; name: string; settings: Record<string, string> };
 };
 
 test.serial('types tell the settings and secrets of each', async (t) => {
-  const { body } = await harness.ask('GET', `${channels}/types`, { as: 'viewer' });
+  const { body } = await harness.request('GET', `${channels}/types`, { as: 'viewer' });
   t.deepEqual(body.items.map(({ type }: { type: string }) => type).sort(), ['email', ...Object.keys(services)].sort());
   const webhook = body.items.find(({ type }: { type: string }) => type === 'webhook');
   t.deepEqual(webhook.secrets, ['signingSecret', 'authorization']);
@@ -34,7 +34,7 @@ for (const [type, { settings, accepted }] of Object.entries(services))
     t.teardown(() => service.close());
     const given = { type, ...settings(service.url) } as Record<string, string>;
     const channel = await create(given);
-    const { body: types } = await harness.ask('GET', `${channels}/types`);
+    const { body: types } = await harness.request('GET', `${channels}/types`);
     const { secrets } = types.items.find((one: { type: string }) => one.type === type);
     const stored = JSON.stringify(await harness.documents.of('a').collection(notificationChannels).find(channel.id));
     for (const secret of secrets) {
@@ -42,15 +42,15 @@ for (const [type, { settings, accepted }] of Object.entries(services))
       t.is(channel.settings[secret], mask);
       t.false(stored.includes(given[secret]));
     }
-    const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
-    t.true(told.body.delivered, JSON.stringify(told.body));
+    const delivery = await harness.request('POST', `${channels}/${channel.id}/test`);
+    t.true(delivery.body.delivered, JSON.stringify(delivery.body));
     t.regex(JSON.stringify(service.received[0]?.body), /\[TEST\]|"isTest":true/);
     for (const reply of [
       { status: 500, body: 'no' },
       { status: 302, headers: { location: service.url } },
     ]) {
       service.reply = () => reply;
-      const answer = await harness.ask('POST', `${channels}/${channel.id}/test`);
+      const answer = await harness.request('POST', `${channels}/${channel.id}/test`);
       t.is(answer.status, 200);
       t.false(answer.body.delivered);
       t.is(answer.body.statusCode, reply.status);
@@ -66,14 +66,14 @@ for (const [type, close] of [
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
     const channel = await create({ type, ...settings(service.url) });
-    const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
-    t.true(told.body.delivered, JSON.stringify(told.body));
+    const delivery = await harness.request('POST', `${channels}/${channel.id}/test`);
+    t.true(delivery.body.delivered, JSON.stringify(delivery.body));
     t.is(service.received.length, 2);
     const [opened, closed] = service.received;
     t.regex(`${closed?.path} ${closed?.text}`, new RegExp(close));
     t.is(opened?.body.dedup_key, closed?.body.dedup_key);
     service.reply = ({ path, text }) => (`${path} ${text}`.includes(close) ? { status: 500, body: 'no' } : accepted);
-    const open = await harness.ask('POST', `${channels}/${channel.id}/test`);
+    const open = await harness.request('POST', `${channels}/${channel.id}/test`);
     t.false(open.body.delivered);
     t.regex(open.body.answer, /its end was not/);
   });
@@ -82,8 +82,8 @@ test.serial('a test says that messages have no links without a public address', 
   const service = await startChannelReceiver();
   t.teardown(() => service.close());
   const channel = await create({ type: 'webhook', url: service.url });
-  const told = await harness.ask('POST', `${channels}/${channel.id}/test`);
-  t.regex(told.body.notes.join(), /OIQ_PUBLIC_URL is not set/);
+  const delivery = await harness.request('POST', `${channels}/${channel.id}/test`);
+  t.regex(delivery.body.notes.join(), /OIQ_PUBLIC_URL is not set/);
   t.regex(service.received[0]?.body.externalURL, /^http:\/\/.+:\d+$/);
   t.is(service.received.length, 1);
 });
@@ -94,16 +94,18 @@ test.serial('a masked secret keeps its value while the destination is unchanged,
   const channel = await create({ type: 'webhook', url: service.url, authorization: 'Bearer abc' });
   const path = `${channels}/${channel.id}`;
   const fields = { name: channel.name, settings: channel.settings };
-  const renamed = await harness.ask('PUT', path, { body: { ...fields, name: `${channel.name} again` } });
+  const renamed = await harness.request('PUT', path, { body: { ...fields, name: `${channel.name} again` } });
   t.is(renamed.status, 200, JSON.stringify(renamed.body));
-  await harness.ask('POST', `${path}/test`);
+  await harness.request('POST', `${path}/test`);
   t.is(service.received[0]?.headers.authorization, 'Bearer abc');
-  const moved = await harness.ask('PUT', path, {
+  const moved = await harness.request('PUT', path, {
     body: { ...fields, settings: { ...channel.settings, url: 'https://evil.example.com/' } },
   });
   t.is(moved.status, 400);
   t.regex(JSON.stringify(moved.body), /must be given again/);
-  const other = await harness.ask('PUT', path, { body: { ...fields, settings: { type: 'slack', webhookUrl: mask } } });
+  const other = await harness.request('PUT', path, {
+    body: { ...fields, settings: { type: 'slack', webhookUrl: mask } },
+  });
   t.is(other.status, 400);
 });
 
@@ -120,13 +122,13 @@ const refused: readonly (readonly [what: string, fields: object])[] = [
 ];
 for (const [what, fields] of refused)
   test.serial(`a channel with ${what} is refused`, async (t) => {
-    const answer = await harness.ask('POST', channels, { body: { name: what, ...fields } });
+    const answer = await harness.request('POST', channels, { body: { name: what, ...fields } });
     t.is(answer.status, 400, JSON.stringify(answer.body));
   });
 
 test.serial('templates are shown on a sample, which is marked as a test', async (t) => {
   const body = { title: '{{status}}: {{name}}', text: '{{#alerts}}{{labels.instance}} {{/alerts}}' };
-  const answer = await harness.ask('POST', `${channels}/preview`, { body });
+  const answer = await harness.request('POST', `${channels}/preview`, { body });
   t.is(answer.body.title, '[TEST] firing: NotificationTest');
   t.is(answer.body.text, 'This is a test.\n\na b');
 });
@@ -135,7 +137,7 @@ const routing = '/api/v2/alerts/routing';
 
 test.serial('the routing document is replaced with If-Match, and keeps the channels that it names', async (t) => {
   const channel = await create({ type: 'webhook', url: 'https://example.com/' });
-  const first = await harness.ask('GET', routing, { as: 'viewer' });
+  const first = await harness.request('GET', routing, { as: 'viewer' });
   t.is(first.headers.get('etag'), '"0"');
   const document = {
     route: {
@@ -145,26 +147,26 @@ test.serial('the routing document is replaced with If-Match, and keeps the chann
     },
     receivers: [{ name: 'default' }, { name: 'pager', channelIds: [channel.id] }],
   };
-  t.is((await harness.ask('PUT', routing, { body: document })).status, 428);
+  t.is((await harness.request('PUT', routing, { body: document })).status, 428);
   t.is(
-    (await harness.ask('PUT', routing, { body: document, as: 'viewer', headers: { 'if-match': '"0"' } })).status,
+    (await harness.request('PUT', routing, { body: document, as: 'viewer', headers: { 'if-match': '"0"' } })).status,
     403,
   );
-  const put = await harness.ask('PUT', routing, { body: document, headers: { 'if-match': '"0"' } });
+  const put = await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } });
   t.is(put.status, 200, JSON.stringify(put.body));
   t.is(put.headers.get('etag'), '"1"');
-  t.is((await harness.ask('PUT', routing, { body: document, headers: { 'if-match': '"0"' } })).status, 412);
-  const again = await harness.ask('PUT', routing, { body: put.body, headers: { 'if-match': '"1"' } });
+  t.is((await harness.request('PUT', routing, { body: document, headers: { 'if-match': '"0"' } })).status, 412);
+  const again = await harness.request('PUT', routing, { body: put.body, headers: { 'if-match': '"1"' } });
   t.is(again.headers.get('etag'), '"1"');
-  const refusal = await harness.ask('DELETE', `${channels}/${channel.id}`);
+  const refusal = await harness.request('DELETE', `${channels}/${channel.id}`);
   t.is(refusal.status, 409);
   t.regex(refusal.body.message, /“pager”/);
   const unknown = { ...document, receivers: [{ name: 'default', channelIds: ['nothing'] }, { name: 'pager' }] };
-  const dangling = await harness.ask('PUT', routing, { body: unknown, headers: { 'if-match': '"1"' } });
+  const dangling = await harness.request('PUT', routing, { body: unknown, headers: { 'if-match': '"1"' } });
   t.is(dangling.status, 400);
   t.regex(JSON.stringify(dangling.body), /no notification channel/);
 
-  const tried = await harness.ask('POST', `${routing}/test`, {
+  const tried = await harness.request('POST', `${routing}/test`, {
     body: { labels: { severity: 'critical', alertname: 'X' } },
   });
   t.is(tried.status, 200, JSON.stringify(tried.body));
@@ -175,9 +177,9 @@ test.serial('the routing document is replaced with If-Match, and keeps the chann
   t.is(tried.body.routes[1].outcome, 'reached');
 
   const free = { ...document, receivers: [{ name: 'default' }, { name: 'pager' }] };
-  t.is((await harness.ask('PUT', routing, { body: free, headers: { 'if-match': '"1"' } })).status, 200);
-  t.is((await harness.ask('DELETE', `${channels}/${channel.id}`)).status, 200);
-  const { body: records } = await harness.ask('GET', '/api/audit');
+  t.is((await harness.request('PUT', routing, { body: free, headers: { 'if-match': '"1"' } })).status, 200);
+  t.is((await harness.request('DELETE', `${channels}/${channel.id}`)).status, 200);
+  const { body: records } = await harness.request('GET', '/api/audit');
   const actions = records.items.map(({ action }: { action: string }) => action);
   for (const action of ['alert-routing.update', 'notification-channel.delete', 'notification-channel.test'])
     t.true(actions.includes(action), action);
@@ -186,11 +188,11 @@ test.serial('the routing document is replaced with If-Match, and keeps the chann
 test.serial('a file of Alertmanager becomes a document, and what is wrong with one is told', async (t) => {
   const yaml =
     'route: {receiver: a, routes: [{matchers: ["b=c"], receiver: a}]}\nreceivers: [{name: a, slack_configs: [{channel: x}]}]\n';
-  const imported = await harness.ask('POST', `${routing}/import`, { body: { yaml } });
+  const imported = await harness.request('POST', `${routing}/import`, { body: { yaml } });
   t.is(imported.status, 200, JSON.stringify(imported.body));
   t.deepEqual(imported.body.routing.route.routes[0].matchers, [{ name: 'b', operator: '=', value: 'c' }]);
   t.is(imported.body.notes.length, 1);
-  const wrong = await harness.ask('POST', `${routing}/import`, {
+  const wrong = await harness.request('POST', `${routing}/import`, {
     body: { yaml: 'route: {receiver: b}\nreceivers: []' },
   });
   t.is(wrong.status, 400);
@@ -200,18 +202,18 @@ test.serial('silences begin, change and end, and what is over stays as it was', 
   const path = '/api/alerts/silences';
   const matchers = [{ name: 'service', value: 'cart' }];
   const endsAt = new Date(Date.now() + 3_600_000).toISOString();
-  const created = await harness.ask('POST', path, { as: 'editor', body: { matchers, endsAt, comment: 'moves' } });
+  const created = await harness.request('POST', path, { as: 'editor', body: { matchers, endsAt, comment: 'moves' } });
   t.is(created.status, 200, JSON.stringify(created.body));
   t.is(created.body.state, 'active');
   const own = `${path}/${created.body.id}`;
   const later = new Date(Date.now() + 1_800_000).toISOString();
-  const changed = await harness.ask('PUT', own, { body: { matchers, endsAt, startsAt: later } });
+  const changed = await harness.request('PUT', own, { body: { matchers, endsAt, startsAt: later } });
   t.is(changed.body.state, 'pending');
-  t.is((await harness.ask('GET', `${path}?state=pending`)).body.items.length, 1);
-  t.is((await harness.ask('DELETE', own)).status, 200);
-  t.is((await harness.ask('GET', own)).body.state, 'expired');
-  t.is((await harness.ask('PUT', own, { body: { matchers, endsAt } })).status, 409);
-  t.is((await harness.ask('GET', `${path}?state=active`)).body.items.length, 0);
+  t.is((await harness.request('GET', `${path}?state=pending`)).body.items.length, 1);
+  t.is((await harness.request('DELETE', own)).status, 200);
+  t.is((await harness.request('GET', own)).body.state, 'expired');
+  t.is((await harness.request('PUT', own, { body: { matchers, endsAt } })).status, 409);
+  t.is((await harness.request('GET', `${path}?state=active`)).body.items.length, 0);
   for (const body of [
     { matchers: [], endsAt },
     { matchers: [{ name: 'a', operator: '=~', value: '.*' }], endsAt },
@@ -219,20 +221,20 @@ test.serial('silences begin, change and end, and what is over stays as it was', 
     { matchers, endsAt: '2020-01-01T00:00:00Z' },
     { matchers, startsAt: endsAt, endsAt },
   ])
-    t.is((await harness.ask('POST', path, { body })).status, 400, JSON.stringify(body));
-  t.is((await harness.ask('POST', path, { as: 'viewer', body: { matchers, endsAt } })).status, 403);
+    t.is((await harness.request('POST', path, { body })).status, 400, JSON.stringify(body));
+  t.is((await harness.request('POST', path, { as: 'viewer', body: { matchers, endsAt } })).status, 403);
 
-  const active = await harness.ask('POST', path, { body: { matchers, endsAt: '2099-01-01T00:00:00Z' } });
+  const active = await harness.request('POST', path, { body: { matchers, endsAt: '2099-01-01T00:00:00Z' } });
   const removeAfter = (days: number) => {
     const clock = { now: () => Date.now() + days * 86_400_000 };
     return removeOldSilences({ documents: harness.documents, clock });
   };
   await removeAfter(29);
-  t.is((await harness.ask('GET', own)).status, 200);
+  t.is((await harness.request('GET', own)).status, 200);
   await removeAfter(31);
-  t.is((await harness.ask('GET', own)).status, 404);
-  t.is((await harness.ask('GET', `${path}/${active.body.id}`)).status, 200);
-  const { items } = (await harness.ask('GET', '/api/audit')).body;
+  t.is((await harness.request('GET', own)).status, 404);
+  t.is((await harness.request('GET', `${path}/${active.body.id}`)).status, 200);
+  const { items } = (await harness.request('GET', '/api/audit')).body;
   const removed = items.filter(({ action }: { action: string }) => action === 'silence.remove');
   t.is(removed.length, 1, JSON.stringify(items[0]));
   t.like(removed[0], { actor: { type: 'system' } });

@@ -136,7 +136,7 @@ test.serial(
         hostile.bend({});
         t.is((await set('a', { issuer: hostile.issuer, domains })).status, 200);
         hostile.bend({ discovery: { [name]: value } });
-        const read = await harness.ask('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
+        const read = await harness.request('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
         t.deepEqual([read.status, read.body.error], [503, 'UNAVAILABLE'], what);
         t.true(read.body.message.includes(name), read.body.message);
         const saved = await set('a', { issuer: hostile.issuer, domains });

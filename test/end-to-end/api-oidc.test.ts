@@ -19,7 +19,7 @@ test.after.always(() => oidc?.close());
 
 const verified = (email: string, more: object = {}): object => ({ email, email_verified: true, name: 'Ann', ...more });
 const get = (as: 'owner' | 'editor' = 'owner'): Promise<Answer> =>
-  oidc.harness.ask('GET', '/api/account/identity-provider', { as });
+  oidc.harness.request('GET', '/api/account/identity-provider', { as });
 
 test.serial('a provider is set, its secret never shown, and a domain proved by DNS', async (t) => {
   t.is((await get('editor')).status, 403);
@@ -34,7 +34,7 @@ test.serial('a provider is set, its secret never shown, and a domain proved by D
   t.is(domain.provedAt, null);
   t.regex(domain.record.value, /^oiq-verification=[\w-]{43}$/);
   oidc.records.set('corp.example', ['something else', domain.record.value]);
-  const proved = await oidc.harness.ask('PUT', '/api/account/identity-provider', { body: set.body });
+  const proved = await oidc.harness.request('PUT', '/api/account/identity-provider', { body: set.body });
   t.is(proved.status, 200, JSON.stringify(proved.body));
   t.true(Math.abs(Date.parse(proved.body.domains[0].provedAt) - Date.now()) < 60_000);
   const other = await oidc.set('b', { domains: [{ name: 'corp.example' }] });
@@ -42,7 +42,7 @@ test.serial('a provider is set, its secret never shown, and a domain proved by D
   t.is(other.body.domains[0].provedAt, null, 'another organization’s record proves nothing');
   oidc.records.delete('corp.example');
   t.is(
-    (await oidc.harness.ask('PUT', '/api/account/identity-provider', { body: set.body })).body.domains[0].provedAt,
+    (await oidc.harness.request('PUT', '/api/account/identity-provider', { body: set.body })).body.domains[0].provedAt,
     null,
   );
   const { items } = await oidc.harness.documents
@@ -57,7 +57,7 @@ test.serial('what was read can be sent back, but a stored secret goes to no othe
   t.is((await oidc.set('a')).status, 200);
   const { body } = await get();
   const put = (changes: object): Promise<Answer> =>
-    oidc.harness.ask('PUT', '/api/account/identity-provider', { body: { ...body, ...changes } });
+    oidc.harness.request('PUT', '/api/account/identity-provider', { body: { ...body, ...changes } });
   t.deepEqual((await put({})).body, body);
   const moved = await put({ issuer: 'https://elsewhere.example', enabled: false });
   t.is(moved.status, 400);
@@ -119,7 +119,7 @@ test.serial('somebody of a proved domain is taken in, and is the same user the n
 
 test.serial('the password of somebody who was taken in is none', async (t) => {
   const body = { email: 'ann@corp.example', password };
-  t.is((await oidc.harness.ask('POST', '/auth/login', { as: 'nobody', body })).status, 401);
+  t.is((await oidc.harness.request('POST', '/auth/login', { as: 'nobody', body })).status, 401);
 });
 
 test.serial('an unverified address, an unproved domain or no address admits no user', async (t) => {
@@ -165,8 +165,8 @@ test.serial('a user who is there already is not taken over, and links the identi
   await oidc.signIn('thief', 'organization=a', browser);
   t.is((await oidc.session(browser)).body.user.email, 'editor@a.example');
   const viewer = await oidc.harness.signIn('viewer@a.example');
-  const taken = await openBrowser().visit(start, { headers: { authorization: `Bearer ${viewer}` } });
-  t.is(taken.status, 409, 'an identity belongs to one user');
+  const linkAttempt = await openBrowser().visit(start, { headers: { authorization: `Bearer ${viewer}` } });
+  t.is(linkAttempt.status, 409, 'an identity belongs to one user');
 });
 
 test.serial('the mapping gives roles at each sign-in, up to Admin, and leaves Owners alone', async (t) => {
@@ -230,10 +230,13 @@ test.serial(
     const browser = openBrowser();
     await oidc.signIn('ann', 'organization=a', browser);
     const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
-    const answer = await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
+    const answer = await oidc.harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
     t.is(answer.status, 403, JSON.stringify(answer.body));
-    t.is((await oidc.harness.ask('POST', '/auth/mfa/enroll', { as })).status, 403);
-    t.is((await oidc.harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status, 200);
+    t.is((await oidc.harness.request('POST', '/auth/mfa/enroll', { as })).status, 403);
+    t.is(
+      (await oidc.harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status,
+      200,
+    );
   },
 );
 
@@ -250,25 +253,25 @@ test.serial(
     await harness.documents.of('a').collection(memberships).insert({ id: userId, role: 'admin' });
     const linked = { issuer: oidc.provider.issuer, subject: 'vic', userId };
     await harness.documents.of(identitiesTenant).collection(identities).insert(linked);
-    const sessionInB = (await harness.ask('GET', '/auth/session', { as: inB })).body.sessionId;
+    const sessionInB = (await harness.request('GET', '/auth/session', { as: inB })).body.sessionId;
     const browser = openBrowser();
     await oidc.provider.accounts({ vic: verified('vic@corp.example') });
     await oidc.signIn('vic', 'organization=a', browser);
     const as = `token ${browser.cookie(harness.url, 'oiq_token')}` as const;
-    const tenantsOf = async (asking: typeof as): Promise<string[]> => {
-      const { body } = await harness.ask('GET', '/auth/sessions', { as: asking });
+    const tenantsOf = async (session: typeof as): Promise<string[]> => {
+      const { body } = await harness.request('GET', '/auth/sessions', { as: session });
       return [...new Set<string>(body.items.map(({ tenant }: { tenant: { id: string } }) => tenant.id))].sort();
     };
     t.deepEqual(await tenantsOf(as), ['a']);
     t.deepEqual(await tenantsOf(inB), ['a', 'b'], 'who signed in with the password sees all of theirs');
-    t.is((await harness.ask('DELETE', `/auth/sessions/${sessionInB}`, { as })).status, 404);
-    t.is((await harness.ask('GET', '/auth/session', { as: inB })).status, 200);
-    const places = await harness.ask('GET', '/api/organizations', { as });
+    t.is((await harness.request('DELETE', `/auth/sessions/${sessionInB}`, { as })).status, 404);
+    t.is((await harness.request('GET', '/auth/session', { as: inB })).status, 200);
+    const places = await harness.request('GET', '/api/organizations', { as });
     t.deepEqual(
       places.body.items.map(({ id }: { id: string }) => id),
       ['a'],
     );
-    const made = await harness.ask('POST', '/api/organizations', { as, body: { name: 'Mine' } });
+    const made = await harness.request('POST', '/api/organizations', { as, body: { name: 'Mine' } });
     t.is(made.status, 403);
     t.regex(made.body.message, /identity provider/);
   },
@@ -295,7 +298,7 @@ test.serial(
       .of(multiFactorsTenant)
       .collection(multiFactors)
       .insert({ id, ...factor });
-    t.is((await harness.ask('DELETE', `/api/users/${id}/mfa`, { as })).status, 403);
+    t.is((await harness.request('DELETE', `/api/users/${id}/mfa`, { as })).status, 403);
   },
 );
 
@@ -328,7 +331,7 @@ test.serial(
     t.is(typeof (await provedAt()), 'string', 'where the name service cannot tell, all stays');
     await check(async () => []);
     t.is(await provedAt(), null);
-    const start = await harness.ask('GET', '/auth/sso/oidc/start?email=mo@moved.example', { as: 'nobody' });
+    const start = await harness.request('GET', '/auth/sso/oidc/start?email=mo@moved.example', { as: 'nobody' });
     t.is(start.status, 404, 'the address leads there no longer');
   },
 );
@@ -346,14 +349,14 @@ test.serial('sessions of a provider end when it is disabled or replaced, and no 
     t.is((await oidc.set('a', changes)).status, 200);
     t.is(await live(browser), 401, JSON.stringify(changes));
   }
-  t.is((await harness.ask('GET', '/auth/session', { as: byPassword })).status, 200);
+  t.is((await harness.request('GET', '/auth/session', { as: byPassword })).status, 200);
   await oidc.set('a');
 });
 
 test.serial('an organization without a provider is answered as one that there is not', async (t) => {
   await oidc.set('b', { enabled: false });
   const start = (query: string): Promise<Answer> =>
-    oidc.harness.ask('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
+    oidc.harness.request('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
   const answers = [
     await start('organization=b'),
     await start('organization=none'),
@@ -392,7 +395,7 @@ test.serial('after the sign-in a browser goes to paths of this site only', async
     '/\t/evil.example',
   ]) {
     const query = new URLSearchParams({ organization: 'a', returnTo: path });
-    const { status } = await oidc.harness.ask('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
+    const { status } = await oidc.harness.request('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
     t.is(status, path === '' ? 303 : 400, JSON.stringify(path));
   }
 });
@@ -403,7 +406,7 @@ test('SAML is not served', async (t) => {
     ['POST', 'acs'],
     ['GET', 'metadata'],
   ] as const) {
-    const answer = await oidc.harness.ask(method, `/auth/sso/saml/${path}`, { as: 'nobody' });
+    const answer = await oidc.harness.request(method, `/auth/sso/saml/${path}`, { as: 'nobody' });
     t.is(answer.status, 501);
     t.is(answer.body.error, 'NOT_IMPLEMENTED');
   }

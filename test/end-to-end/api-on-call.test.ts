@@ -24,10 +24,10 @@ const today = clock.ms;
 const people = async (): Promise<readonly [string, string, string]> => {
   const { items } = await own().collection(memberships).list({ limit: 10 });
   // Eve is kept out for a while, so that she is none of those who ask.
-  const asking = ({ role }: { readonly role: string }): boolean =>
+  const canRequest = ({ role }: { readonly role: string }): boolean =>
     ['viewer', 'editor', 'admin', 'owner'].includes(role);
-  const [ann = '', ben = ''] = items.filter(asking).map(({ id }) => id);
-  const [eve = ''] = items.filter((each) => !asking(each)).map(({ id }) => id);
+  const [ann = '', ben = ''] = items.filter(canRequest).map(({ id }) => id);
+  const [eve = ''] = items.filter((each) => !canRequest(each)).map(({ id }) => id);
   return [ann, ben, eve];
 };
 const [ann, ben, eve] = await people();
@@ -45,12 +45,12 @@ const bodyOf = (participants: string[][], more: object = {}) => ({
 });
 const create = async (participants: string[][]) => {
   const body = bodyOf(participants);
-  const answer = await harness.ask('POST', schedules, { body });
+  const answer = await harness.request('POST', schedules, { body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return { ...body, id: String(answer.body.id) };
 };
 const at = async (id: string, ms: number): Promise<string[]> => {
-  const answer = await harness.ask('GET', `/api/on-call/now?scheduleId=${id}&at=${iso(ms)}`, { as: 'viewer' });
+  const answer = await harness.request('GET', `/api/on-call/now?scheduleId=${id}&at=${iso(ms)}`, { as: 'viewer' });
   return answer.body.items[0]?.userIds;
 };
 
@@ -61,15 +61,15 @@ test.serial('who is on call follows the turns, and what was stays as it was thro
   t.deepEqual(await at(id, today + dayMs), [ben]);
   clock.ms = today + stepMs;
   const changed = { ...body, layers: [{ ...body.layers[0], participants: [[eve]] }] };
-  const answer = await harness.ask('PUT', `${schedules}/${id}`, { body: changed, headers: { 'if-match': '"1"' } });
+  const answer = await harness.request('PUT', `${schedules}/${id}`, { body: changed, headers: { 'if-match': '"1"' } });
   t.is(answer.status, 200, JSON.stringify(answer.body));
   t.is(answer.headers.get('etag'), '"2"');
   t.deepEqual(await at(id, today + stepMs - 1), [ann]);
   t.deepEqual(await at(id, today + stepMs), [eve]);
   clock.ms = today + 2 * stepMs;
-  t.is((await harness.ask('DELETE', `${schedules}/${id}`)).status, 200);
+  t.is((await harness.request('DELETE', `${schedules}/${id}`)).status, 200);
   t.deepEqual(await at(id, today + stepMs), [eve]);
-  const all = await harness.ask('GET', '/api/on-call/now');
+  const all = await harness.request('GET', '/api/on-call/now');
   t.false(JSON.stringify(all.body).includes(id));
 });
 
@@ -77,38 +77,41 @@ test.serial('a dry run says who would be on call differently, and writes nothing
   clock.ms = today;
   const { id, ...body } = await create([[ann], [ben]]);
   const changed = { ...body, layers: [{ ...body.layers[0], participants: [[ann], [eve]] }] };
-  const { status, body: told } = await harness.ask('PUT', `${schedules}/${id}?dryRun=true&days=2`, { body: changed });
-  t.is(status, 200, JSON.stringify(told));
+  const { status, body: dryRun } = await harness.request('PUT', `${schedules}/${id}?dryRun=true&days=2`, {
+    body: changed,
+  });
+  t.is(status, 200, JSON.stringify(dryRun));
   const [from, to] = [today + 14 * hourMs, today + 38 * hourMs];
-  t.deepEqual(told.differences, [{ from: iso(from), to: iso(to), before: [ben], after: [eve] }]);
-  t.is((await harness.ask('GET', `${schedules}/${id}`)).body.version, 1);
+  t.deepEqual(dryRun.differences, [{ from: iso(from), to: iso(to), before: [ben], after: [eve] }]);
+  t.is((await harness.request('GET', `${schedules}/${id}`)).body.version, 1);
 });
 
 test.serial('those who may put people on call are told who there is, without those who are kept out', async (t) => {
   clock.ms = today;
-  const told = async (as: Parameters<typeof harness.ask>[2]) => harness.ask('GET', '/api/on-call/now?names=all', as);
-  const { body } = await told({ as: 'editor' });
+  const getOnCall = async (as: Parameters<typeof harness.request>[2]) =>
+    harness.request('GET', '/api/on-call/now?names=all', as);
+  const { body } = await getOnCall({ as: 'editor' });
   t.deepEqual(
     [body.names[ann], body.names[ben], body.names[eve]].map((name) => typeof name),
     ['string', 'string', 'string'],
   );
   t.is(Object.keys(body.names).length, (await own().collection(memberships).list({ limit: 100 })).items.length);
-  t.is((await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: true } })).status, 200);
-  t.false(eve in (await told({ as: 'editor' })).body.names);
-  t.is((await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: false } })).status, 200);
-  t.is((await told({ as: 'viewer' })).status, 403);
+  t.is((await harness.request('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: true } })).status, 200);
+  t.false(eve in (await getOnCall({ as: 'editor' })).body.names);
+  t.is((await harness.request('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled: false } })).status, 200);
+  t.is((await getOnCall({ as: 'viewer' })).status, 403);
 });
 
 test.serial('an override wins while it lasts; deleted, what it was stays', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann]]);
   const body = { from: iso(today), to: iso(today + 4 * hourMs), userIds: [ben] };
-  const { body: override } = await harness.ask('POST', `${schedules}/${id}/overrides`, { body });
+  const { body: override } = await harness.request('POST', `${schedules}/${id}/overrides`, { body });
   t.deepEqual(await at(id, today + 3 * hourMs), [ben]);
   t.deepEqual(await at(id, today + 4 * hourMs), [ann]);
   clock.ms = today + stepMs;
-  t.is((await harness.ask('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 200);
-  t.is((await harness.ask('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 404);
+  t.is((await harness.request('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 200);
+  t.is((await harness.request('DELETE', `${schedules}/${id}/overrides/${override.id}`)).status, 404);
   t.deepEqual(await at(id, today), [ben]);
   t.deepEqual(await at(id, today + 3 * hourMs), [ann]);
 });
@@ -124,15 +127,15 @@ test.serial('what an override or a layer cannot say is refused with its path', a
     [{ from: iso(today - hourMs), to: iso(today), userIds: [ann] }, 'to'],
     [{ from: iso(today + hourMs), to: iso(today), userIds: [ann] }, 'to'],
   ] as const) {
-    const answer = await harness.ask('POST', overrides, { body: given });
+    const answer = await harness.request('POST', overrides, { body: given });
     t.is(answer.status, 400);
     t.is(answer.body.details[0].path, path);
   }
-  const unknown = await harness.ask('POST', schedules, { body: bodyOf([[ann], ['nobody']]) });
+  const unknown = await harness.request('POST', schedules, { body: bodyOf([[ann], ['nobody']]) });
   t.is(unknown.body.details[0].path, 'layers.0.participants');
-  t.is((await harness.ask('POST', overrides, { body: { ...soon, userIds: [ben], layer: 'first' } })).status, 200);
+  t.is((await harness.request('POST', overrides, { body: { ...soon, userIds: [ben], layer: 'first' } })).status, 200);
   const renamed = { ...body, layers: [{ ...body.layers[0], name: 'other' }] };
-  const answer = await harness.ask('PUT', `${schedules}/${id}`, { body: renamed });
+  const answer = await harness.request('PUT', `${schedules}/${id}`, { body: renamed });
   t.is(answer.status, 400);
   t.is(answer.body.details[0].path, 'layers');
 });
@@ -145,11 +148,11 @@ test.serial('a person who was kept out and came back was away meanwhile', async 
     [2, false],
   ] as const) {
     clock.ms = today + step * stepMs;
-    const changed = await harness.ask('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled } });
+    const changed = await harness.request('PATCH', `/api/users/${eve}`, { as: 'owner', body: { disabled } });
     t.is(changed.status, 200, JSON.stringify(changed.body));
   }
   const [from, to] = [today, today + 3 * stepMs].map(iso);
-  const { body } = await harness.ask('GET', `${schedules}/${id}/shifts?from=${from}&to=${to}`);
+  const { body } = await harness.request('GET', `${schedules}/${id}/shifts?from=${from}&to=${to}`);
   t.deepEqual(body.gaps, [{ from: iso(today + stepMs), to: iso(today + 2 * stepMs), reason: 'unreachable' }]);
   t.deepEqual(await at(id, today + stepMs), []);
   t.deepEqual(await at(id, today + 2 * stepMs), [eve]);
@@ -159,14 +162,14 @@ test.serial('shifts tile the range with gaps and reasons, and say what each pers
   clock.ms = today;
   const { id } = await create([[ann], []]);
   const to = today + 38 * hourMs;
-  const { body } = await harness.ask('GET', `${schedules}/${id}/shifts?from=${iso(today)}&to=${iso(to)}`);
+  const { body } = await harness.request('GET', `${schedules}/${id}/shifts?from=${iso(today)}&to=${iso(to)}`);
   const midnight = iso(today + 14 * hourMs);
   const shift = { from: iso(today), to: midnight, userIds: [ann], layer: 'first', overrideId: null };
   t.deepEqual(body.items, [shift]);
   t.deepEqual(body.gaps, [{ from: midnight, to: iso(to), reason: 'no-one' }]);
   t.is(body.people[0].hours, 14);
   t.deepEqual(Object.keys(body.names), [ann]);
-  const long = await harness.ask('GET', `${schedules}/${id}/shifts?to=${iso(today + 401 * dayMs)}`);
+  const long = await harness.request('GET', `${schedules}/${id}/shifts?to=${iso(today + 401 * dayMs)}`);
   t.is(long.status, 400);
   t.is(long.body.details[0].path, 'to');
 });
@@ -177,7 +180,7 @@ test.serial(
     clock.ms = today;
     const { id } = await create([[ann]]);
     const settings = { type: 'webhook', url: 'https://hooks.example.com/x' };
-    const channel = await harness.ask('POST', '/api/notification-channels', { body: { name: 'pages', settings } });
+    const channel = await harness.request('POST', '/api/notification-channels', { body: { name: 'pages', settings } });
     const targets = [
       { kind: 'schedule', id },
       { kind: 'person', id: eve },
@@ -185,14 +188,14 @@ test.serial(
     ];
     for (const index of [1, 2]) {
       const wrong = targets.with(index, { ...targets[index], id: 'none' } as (typeof targets)[number]);
-      const answer = await harness.ask('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
+      const answer = await harness.request('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
       t.is(answer.status, 400);
       t.is(answer.body.details[0].path, `steps.0.targets.${index}.id`);
     }
-    const made = await harness.ask('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
+    const made = await harness.request('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
     t.is(made.status, 200, JSON.stringify(made.body));
     for (const path of [`${schedules}/${id}`, `/api/notification-channels/${channel.body.id}`, `/api/users/${eve}`]) {
-      const answer = await harness.ask('DELETE', path);
+      const answer = await harness.request('DELETE', path);
       t.is(answer.status, 409, path);
       t.regex(answer.body.message, /shop/);
     }
@@ -211,7 +214,7 @@ test.serial(
       ...{ name: 'upgrade', timeZone: 'UTC', startsAt: wall(today - 7 * dayMs), durationMinutes: 60 },
       ...{ recurrence: 'FREQ=WEEKLY', matchers: [{ name: 'service', value: 'cart' }] },
     };
-    const { status, body: shown } = await harness.ask('POST', windows, { body });
+    const { status, body: shown } = await harness.request('POST', windows, { body });
     t.is(status, 200, JSON.stringify(shown));
     t.true(shown.isActive);
     t.deepEqual(shown.times[0], { from: iso(today), to: iso(today + hourMs) });
@@ -223,7 +226,7 @@ test.serial(
       [{ projectIds: ['none'] }, 'projectIds'],
       [{ timeZone: 'Mars/Base' }, 'timeZone'],
     ] as const) {
-      const answer = await harness.ask('POST', windows, { body: { ...body, name: 'wrong', ...wrong } });
+      const answer = await harness.request('POST', windows, { body: { ...body, name: 'wrong', ...wrong } });
       t.is(answer.status, 400);
       t.is(answer.body.details[0].path, path);
     }

@@ -42,24 +42,24 @@ const steps = (body: { steps: { id: string; done: boolean }[] }): string[] =>
   body.steps.filter(({ done }) => done).map(({ id }) => id);
 
 test.serial('the checklist says what really happened, and a step stays done after its records went', async (t) => {
-  const before = await harness.ask('GET', '/api/onboarding', { as: 'viewer' });
+  const before = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
   t.deepEqual(steps(before.body), ['invite-teammate']);
   t.false(before.body.complete);
   await keyOf('a', { projectId: 'elsewhere' });
   await landLog('elsewhere');
-  const after = await harness.ask('GET', '/api/onboarding', { as: 'viewer' });
+  const after = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
   t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
   const { doneAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
   t.true(Math.abs(Date.parse(doneAt) - Date.now()) < 60_000);
   await harness.columns.execute('TRUNCATE TABLE logs');
-  t.deepEqual((await harness.ask('GET', '/api/onboarding')).body.steps, after.body.steps);
+  t.deepEqual((await harness.request('GET', '/api/onboarding')).body.steps, after.body.steps);
 });
 
 test.serial(
   'another organization’s records and keys complete no step, and the plan decides which steps there are',
   async (t) => {
     const token = await harness.signIn('owner@b.example');
-    const { body } = await harness.ask('GET', '/api/onboarding', { as: `token ${token}` });
+    const { body } = await harness.request('GET', '/api/onboarding', { as: `token ${token}` });
     t.deepEqual(steps(body), ['invite-teammate']);
     t.false(body.steps.some(({ id }: { id: string }) => id === 'send-traces'));
   },
@@ -67,19 +67,19 @@ test.serial(
 
 test.serial('steps are dismissed and restored by editors; what was read can be sent back', async (t) => {
   const put = (body: unknown, as: 'editor' | 'viewer' = 'editor') =>
-    harness.ask('PUT', '/api/onboarding', { as, body });
+    harness.request('PUT', '/api/onboarding', { as, body });
   t.is((await put({ dismissed: [] }, 'viewer')).status, 403);
   t.is((await put({ dismissed: ['no-such-step'] })).status, 400);
   const dismissed = await put({ dismissed: ['create-alert'] });
   t.is(dismissed.status, 200);
   t.true(dismissed.body.steps.find(({ id }: { id: string }) => id === 'create-alert').dismissed);
-  const read = await harness.ask('GET', '/api/onboarding');
+  const read = await harness.request('GET', '/api/onboarding');
   t.deepEqual((await put(read.body)).body, read.body);
   t.deepEqual((await put({ dismissed: [] })).body.dismissed, []);
 });
 
 test('snippets name this installation’s endpoints and never a key', async (t) => {
-  const { status, body } = await harness.ask('GET', '/api/onboarding/snippets', { as: 'viewer' });
+  const { status, body } = await harness.request('GET', '/api/onboarding/snippets', { as: 'viewer' });
   t.is(status, 200);
   const ids = body.items.map(({ id }: { id: string }) => id);
   for (const id of 'node python java go dotnet ruby php collector prometheus fluent-bit vector curl kubernetes'.split(
@@ -92,66 +92,69 @@ test('snippets name this installation’s endpoints and never a key', async (t) 
     t.true(text.includes(new URL(harness.url).port), item.id);
     t.notRegex(text, /oiq_lk_|undefined|\[object/, item.id);
   }
-  const one = await harness.ask('GET', '/api/onboarding/snippets?id=prometheus');
+  const one = await harness.request('GET', '/api/onboarding/snippets?id=prometheus');
   t.is(one.body.items.length, 1);
   t.true(one.body.items[0].pieces[0].text.includes(`${harness.url}/api/v1/prom/write`));
 });
 
-const ask = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>
-  harness.ask('POST', '/api/onboarding/doctor', { as, body });
+const diagnose = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>
+  harness.request('POST', '/api/onboarding/doctor', { as, body });
 
 test('the doctor tells a misspelt, an unknown, a revoked and an expired key apart', async (t) => {
   const misspelt = makeLicenseKey().slice(0, -1);
-  t.is((await ask({ key: misspelt })).body.verdict, 'malformed-key');
-  t.is((await ask({ key: makeLicenseKey() })).body.verdict, 'unknown-key');
+  t.is((await diagnose({ key: misspelt })).body.verdict, 'malformed-key');
+  t.is((await diagnose({ key: makeLicenseKey() })).body.verdict, 'unknown-key');
   const past = new Date(Date.now() - 60_000).toISOString();
-  t.is((await ask({ key: await keyOf('a', { revokedAt: past }) })).body.verdict, 'revoked-key');
-  t.is((await ask({ key: await keyOf('a', { expiresAt: past }) })).body.verdict, 'expired-key');
-  t.is((await ask({ key: misspelt }, 'editor')).status, 403);
+  t.is((await diagnose({ key: await keyOf('a', { revokedAt: past }) })).body.verdict, 'revoked-key');
+  t.is((await diagnose({ key: await keyOf('a', { expiresAt: past }) })).body.verdict, 'expired-key');
+  t.is((await diagnose({ key: misspelt }, 'editor')).status, 403);
 });
 
 test('another organization’s key is answered as one that nobody has', async (t) => {
   const theirs = await keyOf('b');
-  const unknown = await ask({ key: makeLicenseKey(), status: 401 });
-  t.deepEqual((await ask({ key: theirs, status: 401 })).body, unknown.body);
+  const unknown = await diagnose({ key: makeLicenseKey(), status: 401 });
+  t.deepEqual((await diagnose({ key: theirs, status: 401 })).body, unknown.body);
   const token = await harness.signIn('owner@b.example');
-  t.not((await ask({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
+  t.not((await diagnose({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
 });
 
 test('the doctor tells what the key, the plan and the source address keep out', async (t) => {
   const key = await keyOf('a', { signals: ['logs'], allowedCidrs: ['10.0.0.0/8'] });
-  t.is((await ask({ key, signal: 'traces' })).body.verdict, 'signal-not-on-key');
-  t.is((await ask({ key, signal: 'logs', source: '192.0.2.1' })).body.verdict, 'blocked-address');
-  const inside = await ask({ key, signal: 'logs', source: '10.1.2.3' });
+  t.is((await diagnose({ key, signal: 'traces' })).body.verdict, 'signal-not-on-key');
+  t.is((await diagnose({ key, signal: 'logs', source: '192.0.2.1' })).body.verdict, 'blocked-address');
+  const inside = await diagnose({ key, signal: 'logs', source: '10.1.2.3' });
   t.is(inside.body.verdict, 'nothing-arrived');
-  const silent = await ask({ key, signal: 'logs' });
+  const silent = await diagnose({ key, signal: 'logs' });
   t.true(silent.body.findings.some(({ code }: { code: string }) => code === 'address-restricted'));
   const token = await harness.signIn('owner@b.example');
-  t.is((await ask({ key: await keyOf('b'), signal: 'traces' }, `token ${token}`)).body.verdict, 'signal-not-on-plan');
+  t.is(
+    (await diagnose({ key: await keyOf('b'), signal: 'traces' }, `token ${token}`)).body.verdict,
+    'signal-not-on-plan',
+  );
 });
 
 test('the doctor tells a wrong place, another key, a refused payload and what works apart', async (t) => {
   const key = await keyOf('a', { projectId: 'refusing' });
-  t.is((await ask({ key, endpoint: `${harness.url}/v1/logs` })).body.verdict, 'wrong-endpoint');
-  t.is((await ask({ key, status: 401 })).body.verdict, 'other-key-sent');
-  t.is((await ask({ key })).body.verdict, 'nothing-arrived');
-  const { id } = (await ask({ key })).body.key;
+  t.is((await diagnose({ key, endpoint: `${harness.url}/v1/logs` })).body.verdict, 'wrong-endpoint');
+  t.is((await diagnose({ key, status: 401 })).body.verdict, 'other-key-sent');
+  t.is((await diagnose({ key })).body.verdict, 'nothing-arrived');
+  const { id } = (await diagnose({ key })).body.key;
   await harness.columns.execute(
     `INSERT INTO dead_letters (tenant_id, id, project_id, key_id, signal, origin, kind, reason, message, position, received_at, source, size, cut, chunks, partition, offset)
       SELECT tenant, concat('letter-', key), 'refusing', key, 'logs', 'otlp-http', 'refused', 'malformed', concat('fault of ', key), 7, now64(3) - 5, '10.0.0.1', 3, false, 1, 0, 0
       FROM (SELECT arrayJoin(['a', 'b']) AS tenant, arrayJoin(['${id}', 'another-key']) AS key)`,
   );
-  const refused = await ask({ key, status: 400 });
+  const refused = await diagnose({ key, status: 400 });
   t.is(refused.body.verdict, 'refused-payload');
   t.deepEqual(
-    refused.body.refused.map((letter: { id: string }) => letter.id),
+    refused.body.refused.map((deadLetter: { id: string }) => deadLetter.id),
     [`letter-${id}`],
   );
   t.regex(refused.body.findings[0].message, new RegExp(`fault of ${id} at byte 7`));
   const began = Date.now() - 1_000;
   await landLog('refusing');
   await used(key, id, { lastSeen: { logs: ago(30) } });
-  const working = await ask({ key });
+  const working = await diagnose({ key });
   t.is(working.body.verdict, 'working');
   t.is(working.body.findings[0].level, 'hint', 'what was refused before is still told');
   t.is(working.body.landed.metrics, null);
@@ -160,51 +163,51 @@ test('the doctor tells a wrong place, another key, a refused payload and what wo
 
 test('the doctor tells what receivers refused, and what was taken and cannot be read yet', async (t) => {
   const key = await keyOf('a', { projectId: 'waiting' });
-  const { id } = (await ask({ key })).body.key;
+  const { id } = (await diagnose({ key })).body.key;
   const lastRefusal = { at: ago(5), address: '192.0.2.7', reason: 'address' } as const;
   await used(key, id, { lastRefusal, lastSeen: { logs: ago(600) } });
-  const blocked = await ask({ key });
+  const blocked = await diagnose({ key });
   t.is(blocked.body.verdict, 'blocked-address');
   t.regex(blocked.body.findings[0].message, /192\.0\.2\.7/);
   t.deepEqual(blocked.body.key.lastRefusal, lastRefusal);
   await used(key, id, { lastRefusal: { ...lastRefusal, reason: 'signal' } });
-  t.is((await ask({ key })).body.verdict, 'signal-not-on-key');
+  t.is((await diagnose({ key })).body.verdict, 'signal-not-on-key');
   await used(key, id, { lastRefusal: { ...lastRefusal, at: ago(700) }, lastSeen: { logs: ago(5) } });
-  const fresh = await ask({ key });
+  const fresh = await diagnose({ key });
   t.is(fresh.body.verdict, 'not-indexed-yet');
   t.is(fresh.body.findings[0].level, 'hint');
-  t.is((await ask({ key, signal: 'traces' })).body.verdict, 'nothing-arrived');
+  t.is((await diagnose({ key, signal: 'traces' })).body.verdict, 'nothing-arrived');
   await used(key, id, { lastSeen: { logs: ago(300) } });
-  const stuck = await ask({ key });
+  const stuck = await diagnose({ key });
   t.is(stuck.body.verdict, 'not-indexed-yet');
   t.is(stuck.body.findings[0].level, 'problem');
   await landLog('waiting');
-  t.is((await ask({ key })).body.verdict, 'working');
+  t.is((await diagnose({ key })).body.verdict, 'working');
 });
 
 test('the doctor counts what the ledger says was not taken, and knows a quota that is used up', async (t) => {
   const key = await keyOf('a', { projectId: 'limited' });
-  const { id } = (await ask({ key })).body.key;
+  const { id } = (await diagnose({ key })).body.key;
   const reject = (reason: string, of = id): Promise<void> =>
     harness.columns.execute(
       `INSERT INTO usage (tenant_id, hour, signal, project_id, key_id, outcome, reason, id, requests) VALUES
         ('a', toStartOfHour(now()), 'logs', 'limited', '${of}', 'rejected', '${reason}', '${reason} ${of}', 17)`,
     );
   await reject('rate-limited', 'another-key');
-  t.is((await ask({ key })).body.verdict, 'nothing-arrived');
+  t.is((await diagnose({ key })).body.verdict, 'nothing-arrived');
   await reject('unsupported-type');
-  t.is((await ask({ key })).body.verdict, 'wrong-content-type');
+  t.is((await diagnose({ key })).body.verdict, 'wrong-content-type');
   await reject('rate-limited');
-  const limited = await ask({ key });
+  const limited = await diagnose({ key });
   t.is(limited.body.verdict, 'rate-limited');
   t.regex(limited.body.findings[0].message, /^17 requests/);
   const token = await harness.signIn('owner@b.example');
   const theirs = await keyOf('b');
-  t.is((await ask({ key: theirs, signal: 'metrics' }, `token ${token}`)).body.verdict, 'nothing-arrived');
+  t.is((await diagnose({ key: theirs, signal: 'metrics' }, `token ${token}`)).body.verdict, 'nothing-arrived');
   await harness.columns.execute(
     `INSERT INTO usage (tenant_id, hour, signal, outcome, id, requests, records, bytes) VALUES ('b', toStartOfHour(now()), 'logs', 'accepted', 'much', 1, 1, ${2 * 1024 ** 3})`,
   );
-  const spent = await ask({ key: theirs, signal: 'metrics' }, `token ${token}`);
+  const spent = await diagnose({ key: theirs, signal: 'metrics' }, `token ${token}`);
   t.is(spent.body.verdict, 'over-quota');
 });
 
@@ -212,12 +215,12 @@ test('the doctor knows keys that were rotated out', async (t) => {
   const old = makeLicenseKey();
   const previous = (validUntil: string) => [{ ...secretFields(old), rotatedAt: ago(60), validUntil }];
   await keyOf('a', { previous: previous(ago(-600)) });
-  const working = await ask({ key: old });
+  const working = await diagnose({ key: old });
   t.is(working.body.verdict, 'rotated-key');
   t.is(working.body.findings[0].level, 'hint');
-  const gone = makeLicenseKey();
-  await keyOf('a', { previous: [{ ...secretFields(gone), rotatedAt: ago(60), validUntil: ago(1) }] });
-  const over = await ask({ key: gone, status: 401 });
+  const expiredKey = makeLicenseKey();
+  await keyOf('a', { previous: [{ ...secretFields(expiredKey), rotatedAt: ago(60), validUntil: ago(1) }] });
+  const over = await diagnose({ key: expiredKey, status: 401 });
   t.is(over.body.verdict, 'rotated-key');
   t.is(over.body.findings[0].level, 'problem');
 });
@@ -225,5 +228,5 @@ test('the doctor knows keys that were rotated out', async (t) => {
 test('the doctor’s answers hold no key', async (t) => {
   const key = await keyOf('a');
   for (const body of [{ key }, { key: `${key}x` }, { key, endpoint: 'http://x', error: 'y' }])
-    t.false(JSON.stringify((await ask(body)).body).includes(key));
+    t.false(JSON.stringify((await diagnose(body)).body).includes(key));
 });

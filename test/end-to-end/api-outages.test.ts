@@ -41,7 +41,7 @@ test.after.always(async () => {
 /** Longer than any request may take while something is gone. */
 const patienceMs = 60_000;
 
-const ask = async (
+const request = async (
   method: string,
   path: string,
   body?: unknown,
@@ -60,14 +60,14 @@ const ask = async (
 };
 
 const statusOf = async (method: string, path: string, body?: unknown): Promise<number> =>
-  (await ask(method, path, body)).status;
+  (await request(method, path, body)).status;
 
 /** Asks again until it is answered so; the answers on the way are returned. */
-const untilStatus = async (wanted: number, method: string, path: string, body?: unknown): Promise<number[]> => {
+const untilStatus = async (expectedStatus: number, method: string, path: string, body?: unknown): Promise<number[]> => {
   const seen: number[] = [];
-  await eventually(`${method} ${path} to be answered ${wanted}`, async () => {
+  await eventually(`${method} ${path} to be answered ${expectedStatus}`, async () => {
     seen.push(await statusOf(method, path, body));
-    return seen.at(-1) === wanted;
+    return seen.at(-1) === expectedStatus;
   });
   return seen;
 };
@@ -84,7 +84,7 @@ serial(
       before.filter((status) => status !== 200 && status !== 503),
       [],
     );
-    t.is((await ask('GET', '/auth/session')).retryAfter, '2');
+    t.is((await request('GET', '/auth/session')).retryAfter, '2');
 
     const answers = await Promise.all(
       operations

@@ -55,14 +55,14 @@ test.before(async () => {
   const before = nowMs - 90 * minuteMs;
   const { spans: land } = landedIn(harness);
   const body = { name: 'Burning', service: 'worse' };
-  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+  const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
   const tcp = { host: 'shop.example', port: 443 };
   const check = (
-    await harness.ask('POST', '/api/synthetics/checks', { as: 'editor', body: { name: 'Shop', type: 'tcp', tcp } })
+    await harness.request('POST', '/api/synthetics/checks', { as: 'editor', body: { name: 'Shop', type: 'tcp', tcp } })
   ).body;
   // Two rules of one objective fire; one did long ago, and one that fires is of no objective. They land without the labels of their rules.
   const other = { name: 'Other', condition: { kind: 'absence', query: { kind: 'promql', expression: 'up' } } };
-  const { id: otherId } = (await harness.ask('POST', '/api/alerts/rules', { as: 'editor', body: other })).body;
+  const { id: otherId } = (await harness.request('POST', '/api/alerts/rules', { as: 'editor', body: other })).body;
   for (const [rule, value, agoMs] of [
     ...([[`${id}-1`, 14.4, 0] as const, [`${id}-2`, 6.2, 0] as const, [`${id}-3`, 20, hourMs] as const] as const),
     ...([[otherId, 30, 0] as const, [check.id, 3, 0] as const, ['gone', 3, 0] as const] as const),
@@ -109,10 +109,10 @@ test.before(async () => {
   await agentOf(columns, 'b').metrics({ 'host.name': 'canary-of-b', 'host.id': 'canary-of-b' }, [
     { name: 'system.filesystem.usage', kind: 'amount', points: disk('srv', 0.99, until(nowMs)) },
   ]);
-  const usual = Array.from({ length: 8 }, (_, day) => [day, day === 0 ? 900 : 3] as const);
+  const dailyCounts = Array.from({ length: 8 }, (_, day) => [day, day === 0 ? 900 : 3] as const);
   for (const [id, pattern, counts] of [
-    ['1', 'spikes', usual],
-    ['2', 'steady', usual.map(([day]) => [day, 3] as const)],
+    ['1', 'spikes', dailyCounts],
+    ['2', 'steady', dailyCounts.map(([day]) => [day, 3] as const)],
   ] as const) {
     await columns.execute(
       `INSERT INTO log_patterns (tenant_id, service, structure, pattern_id, places, shard, template, parameters, first_seen, last_seen) SELECT 'a', 'worse', 1, '${id}', [1], 0, 'it ${pattern}', '[]', now64(3) - INTERVAL 9 DAY, now64(3)`,
@@ -125,8 +125,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = async (path: string, as: 'viewer' | `token ${string}` = 'viewer') => {
-  const { status, body } = await harness.ask('GET', path, { as });
+const get = async (path: string, as: 'viewer' | `token ${string}` = 'viewer') => {
+  const { status, body } = await harness.request('GET', path, { as });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -138,7 +138,7 @@ interface Item {
 }
 
 test('one item for each thing that is wrong, and none for what is as it was', async (t) => {
-  const { attention } = await ask(path);
+  const { attention } = await get(path);
   t.deepEqual(
     attention.items.map(({ kind, name }: Item) => [kind, name]),
     [
@@ -157,7 +157,7 @@ test('one item for each thing that is wrong, and none for what is as it was', as
 });
 
 test('what became slower is told with how slow, and a deployment with its verdict', async (t) => {
-  const { attention } = await ask(path);
+  const { attention } = await get(path);
   const of = (kind: string) => attention.items.find((item: Item) => item.kind === kind);
   t.regex(
     of('slow-service').why,
@@ -165,7 +165,7 @@ test('what became slower is told with how slow, and a deployment with its verdic
   );
   t.is(of('slow-service').unit, '1');
   t.regex(of('deployment').why, /slow requests worse.* \(deployed 20/);
-  const { items } = await ask(of('deployment').detail);
+  const { items } = await get(of('deployment').detail);
   t.deepEqual(
     items.map(({ version, verdict }: { version: string; verdict: string }) => [version, verdict]),
     [['1.1.0', 'worse']],
@@ -173,16 +173,16 @@ test('what became slower is told with how slow, and a deployment with its verdic
 });
 
 test('each item names a query that answers', async (t) => {
-  const { attention } = await ask(path);
+  const { attention } = await get(path);
   for (const { kind, detail } of attention.items as Item[]) {
-    const body = await ask(detail);
+    const body = await get(detail);
     if (kind === 'full-disk') t.is(body.items.length, 1);
     t.pass();
   }
 });
 
 test('what the plan does not include could not be looked for, and nothing of another organization is there', async (t) => {
-  const { attention } = await ask(path, `token ${await harness.signIn('viewer@b.example')}`);
+  const { attention } = await get(path, `token ${await harness.signIn('viewer@b.example')}`);
   t.deepEqual(
     attention.unknown.map(({ kind }: Item) => kind),
     ['service-errors', 'slow-service', 'deployment', 'new-error'],

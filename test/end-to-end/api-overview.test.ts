@@ -33,8 +33,8 @@ test.after.always(() => harness?.close());
 
 /** Up to a moment after the last that landed. */
 let range = '';
-const ask = async (path: string, as: 'viewer' | 'admin' = 'viewer') => {
-  const { status, body } = await harness.ask('GET', path, { as });
+const get = async (path: string, as: 'viewer' | 'admin' = 'viewer') => {
+  const { status, body } = await harness.request('GET', path, { as });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -46,17 +46,20 @@ interface Service {
 
 for (const scope of ['', '&projectId=money', '&scope=account'])
   test(`every counter equals the query of its own${scope}`, async (t) => {
-    const asked = `${range}${scope}`;
-    const { counters } = await ask(`/api/overview?${asked}`);
-    const count = async (path: string): Promise<unknown> => (await ask(path)).rows[0]?.[0];
-    const { items }: { items: Service[] } = await ask(`/api/services?${asked}${scope === '' ? '&scope=account' : ''}`);
+    const scopedQuery = `${range}${scope}`;
+    const { counters } = await get(`/api/overview?${scopedQuery}`);
+    const count = async (path: string): Promise<unknown> => (await get(path)).rows[0]?.[0];
+    const { items }: { items: Service[] } = await get(
+      `/api/services?${scopedQuery}${scope === '' ? '&scope=account' : ''}`,
+    );
     const sum = (of: (service: Service) => number): number => items.reduce((total, each) => total + of(each), 0);
-    const metrics: Item[] = (await ask(`/api/metrics?${asked}`)).items;
-    const patterns: Item[] = (await ask(`/api/logs/patterns?${asked}&only=new`)).items;
-    const deployments: Item[] = (await ask(`/api/deployments?${asked}${scope === '' ? '&scope=account' : ''}`)).items;
+    const metrics: Item[] = (await get(`/api/metrics?${scopedQuery}`)).items;
+    const patterns: Item[] = (await get(`/api/logs/patterns?${scopedQuery}&only=new`)).items;
+    const deployments: Item[] = (await get(`/api/deployments?${scopedQuery}${scope === '' ? '&scope=account' : ''}`))
+      .items;
     const expected = {
-      logs: await count(`/api/logs/aggregate?${asked}`),
-      errorLogs: await count(`/api/logs/aggregate?${asked}&search=${encodeURIComponent('severity:>=error')}`),
+      logs: await count(`/api/logs/aggregate?${scopedQuery}`),
+      errorLogs: await count(`/api/logs/aggregate?${scopedQuery}&search=${encodeURIComponent('severity:>=error')}`),
       logPatternsNew: patterns.length,
       spans: sum(({ sends }) => sends.spans),
       requests: sum(({ figures }) => figures.requests ?? 0),
@@ -78,12 +81,12 @@ for (const scope of ['', '&projectId=money', '&scope=account'])
       { records: accepted?.['records'], bytes: accepted?.['bytes'] },
     );
     if (scope === '&projectId=money') return;
-    const letters: Item[] = (await ask('/api/dead-letter?limit=1000', 'admin')).items;
-    t.is(counters.deadLetters.value, letters.length);
+    const deadLetters: Item[] = (await get('/api/dead-letter?limit=1000', 'admin')).items;
+    t.is(counters.deadLetters.value, deadLetters.length);
   });
 
 test('the range before stands beside each counter, and the change is of both', async (t) => {
-  const at = (from: number, until: number) => ask(`/api/overview?from=${from}&to=${until - 1}`);
+  const at = (from: number, until: number) => get(`/api/overview?from=${from}&to=${until - 1}`);
   const now = await at(minute, minute + 10 * minuteMs);
   const before = await at(minute - 10 * minuteMs, minute);
   t.like(now.previous, { from: before.from, to: before.to });
@@ -97,12 +100,12 @@ test('the range before stands beside each counter, and the change is of both', a
 
 test('what the plan does not include is unknown with the reason, and nothing of another organization counts', async (t) => {
   const token = await harness.signIn('viewer@b.example');
-  const { status, body } = await harness.ask('GET', `/api/overview?${range}`, { as: `token ${token}` });
+  const { status, body } = await harness.request('GET', `/api/overview?${range}`, { as: `token ${token}` });
   t.is(status, 200, JSON.stringify(body));
   t.is(body.counters.logs.value, 1);
   for (const name of ['spans', 'requests', 'p95', 'deployments'])
     t.deepEqual(body.counters[name].value, { value: null, reason: 'the plan Free does not include traces' });
-  const series = await harness.ask('GET', `/api/overview/timeseries?${range}`, { as: `token ${token}` });
+  const series = await harness.request('GET', `/api/overview/timeseries?${range}`, { as: `token ${token}` });
   t.deepEqual(
     series.body.series.map(({ name }: Item) => name),
     ['logs', 'errorLogs'],
@@ -113,8 +116,8 @@ test('what the plan does not include is unknown with the reason, and nothing of 
 });
 
 test('the points of each series add up to its counter', async (t) => {
-  const { counters } = await ask(`/api/overview?${range}`);
-  const { series } = await ask(`/api/overview/timeseries?${range}&step=7m`);
+  const { counters } = await get(`/api/overview?${range}`);
+  const { series } = await get(`/api/overview/timeseries?${range}&step=7m`);
   for (const name of ['logs', 'errorLogs', 'spans', 'requests', 'errors']) {
     const { points } = series.find((each: Item) => each['name'] === name);
     t.is(
@@ -126,5 +129,5 @@ test('the points of each series add up to its counter', async (t) => {
 });
 
 test('what needs attention is not told unless it is asked for', async (t) => {
-  t.false('attention' in (await ask(`/api/overview?${range}`)));
+  t.false('attention' in (await get(`/api/overview?${range}`)));
 });

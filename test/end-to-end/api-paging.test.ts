@@ -17,8 +17,8 @@ test.before(async () => {
 });
 test.after.always(() => harness.close());
 
-const ask = (method: string, path: string, body?: object, as = 'editor') =>
-  harness.ask(method, path, { as, ...(body && { body }) } as never);
+const request = (method: string, path: string, body?: object, as = 'editor') =>
+  harness.request(method, path, { as, ...(body && { body }) } as never);
 
 const userOf = async (role: string): Promise<string> => {
   const { items } = await harness.documents.of('a').collection(memberships).list({ filter: { role } });
@@ -42,14 +42,14 @@ const escalate = (): Promise<unknown> => {
 let made = 0;
 const policyOf = async (userId: string, more: object = {}): Promise<string> => {
   const body = { name: `policy ${made++}`, steps: [{ targets: [{ kind: 'person', id: userId }] }], ...more };
-  const answer = await ask('POST', '/api/on-call/escalation-policies', body);
+  const answer = await request('POST', '/api/on-call/escalation-policies', body);
   return answer.body.id;
 };
 
-const declare = async (fields: object) => (await ask('POST', '/api/incidents', fields)).body;
+const declare = async (fields: object) => (await request('POST', '/api/incidents', fields)).body;
 
 const titles = async (id: string, kind: string): Promise<string[]> => {
-  const { body } = await ask('GET', `/api/incidents/${id}/timeline`);
+  const { body } = await request('GET', `/api/incidents/${id}/timeline`);
   return body.items
     .filter((entry: { readonly kind: string }) => entry.kind === kind)
     .map(({ title }: { readonly title: string }) => title);
@@ -57,13 +57,13 @@ const titles = async (id: string, kind: string): Promise<string[]> => {
 
 test('an incident that is declared with a policy pages, and its timeline tells of the pages and their delivery', async (t) => {
   const escalationPolicyId = await policyOf(await userOf('viewer'));
-  const refused = await ask('POST', '/api/incidents', { title: 'x', escalationPolicyId: 'nothing' });
+  const refused = await request('POST', '/api/incidents', { title: 'x', escalationPolicyId: 'nothing' });
   t.is(refused.body.details[0].path, 'escalationPolicyId');
   const { id, escalatesAt, openedAt } = await declare({ title: 'declared', escalationPolicyId });
   t.is(escalatesAt, openedAt);
   await escalate();
   t.deepEqual(await titles(id, 'page'), ['paged viewer']);
-  const { body } = await ask('GET', `/api/incidents/${id}/timeline`);
+  const { body } = await request('GET', `/api/incidents/${id}/timeline`);
   const page = body.items.find((entry: { readonly kind: string }) => entry.kind === 'page');
   const row = (attempt: number, state: string) =>
     `('a', '${page.id}', 'email', '${pageGroupOf(id)}', ${attempt}, '${state}', '', now64(3), now64(3), now64(3))`;
@@ -72,7 +72,7 @@ test('an incident that is declared with a policy pages, and its timeline tells o
     VALUES ${[row(0, 'queued'), row(1, 'delivered'), row(1, 'delivered')].join(', ')}`,
   );
   t.deepEqual(await titles(id, 'delivery'), ['page of viewer: delivered']);
-  await ask('POST', `/api/incidents/${id}/resolve`);
+  await request('POST', `/api/incidents/${id}/resolve`);
   t.deepEqual(await titles(id, 'delivery'), ['page of viewer: delivered']);
   t.deepEqual(await titles(id, 'page'), ['paged viewer']);
 });
@@ -83,7 +83,7 @@ test('an incident that gets a policy later pages by it from the beginning', asyn
   t.deepEqual(await titles(id, 'page'), []);
   for (const role of ['viewer', 'admin']) {
     const escalationPolicyId = await policyOf(await userOf(role));
-    t.is((await ask('PATCH', `/api/incidents/${id}`, { escalationPolicyId })).status, 200);
+    t.is((await request('PATCH', `/api/incidents/${id}`, { escalationPolicyId })).status, 200);
     await escalate();
   }
   t.deepEqual(await titles(id, 'page'), ['paged viewer', 'paged admin']);
@@ -93,12 +93,12 @@ const linkOf = async (id: string, role: string): Promise<string> => {
   const page = { tenantId: 'a', incidentId: id, personId: await userOf(role) };
   return (await acknowledgeLink(harness.documents, page, { baseUrl: harness.url, nowMs: Date.now() })).token;
 };
-const acknowledge = (token: string) => ask('POST', '/auth/acknowledge-incident', { token }, 'nobody');
+const acknowledge = (token: string) => request('POST', '/auth/acknowledge-incident', { token }, 'nobody');
 
 test('the link of a page shows a page that changes nothing, and its button acknowledges as the person who was paged', async (t) => {
   const { id } = await declare({ title: 'by a link' });
   const token = await linkOf(id, 'viewer');
-  const page = await ask('GET', `/acknowledge?token=${token}`, undefined, 'nobody');
+  const page = await request('GET', `/acknowledge?token=${token}`, undefined, 'nobody');
   t.is(page.status, 200);
   t.regex(page.body, /data-to="\/auth\/acknowledge-incident"/);
   // As scanners of mails do: whatever looks like an address, with and without what stands behind it.
@@ -108,18 +108,18 @@ test('the link of a page shows a page that changes nothing, and its button ackno
         const { status } = await fetch(`${harness.url}${path}${more}`, { method, redirect: 'manual' });
         t.true(status < 500, `${method} ${path}${more}: ${status}`);
       }
-  t.like((await ask('GET', `/api/incidents/${id}`)).body, { status: 'open', version: 1 });
+  t.like((await request('GET', `/api/incidents/${id}`)).body, { status: 'open', version: 1 });
 
   t.deepEqual((await acknowledge(token)).body, { title: 'by a link', status: 'acknowledged' });
-  const { body: acknowledged } = await ask('GET', `/api/incidents/${id}`);
+  const { body: acknowledged } = await request('GET', `/api/incidents/${id}`);
   t.is(acknowledged.acknowledgedBy, await userOf('viewer'));
   t.is((await acknowledge(token)).status, 200);
-  t.is((await ask('GET', `/api/incidents/${id}`)).body.version, acknowledged.version);
-  const { body } = await ask('GET', `/api/incidents/${id}/timeline`);
+  t.is((await request('GET', `/api/incidents/${id}`)).body.version, acknowledged.version);
+  const { body } = await request('GET', `/api/incidents/${id}/timeline`);
   const entry = body.items.find(({ kind }: { readonly kind: string }) => kind === 'acknowledgement');
   t.deepEqual(entry.actor, { type: 'user', id: await userOf('viewer') });
 
-  await ask('POST', `/api/incidents/${id}/resolve`);
+  await request('POST', `/api/incidents/${id}/resolve`);
   const late = await acknowledge(token);
   t.is(late.status, 409);
   t.regex(late.body.message, /is resolved/);
@@ -138,7 +138,7 @@ test('a link that is wrong, too old, or of a person who was kept out acknowledge
     .collection(memberships)
     .update(await userOf('auditor'), { disabled: true });
   t.is((await acknowledge(token)).body.error, 'TOKEN_INVALID');
-  t.is((await ask('GET', `/api/incidents/${id}`)).body.status, 'open');
+  t.is((await request('GET', `/api/incidents/${id}`)).body.status, 'open');
 });
 
 test('a preview says who would be paged when, and which steps would page nobody', async (t) => {
@@ -151,8 +151,8 @@ test('a preview says who would be paged when, and which steps would page nobody'
   ];
   const id = await policyOf(admin, { steps });
   const path = `/api/on-call/escalation-policies/${id}`;
-  t.is((await ask('GET', path, undefined, 'viewer')).body.preview, undefined);
-  const { body } = await ask('GET', `${path}?preview=true&at=2026-11-25T10:00:00Z`, undefined, 'viewer');
+  t.is((await request('GET', path, undefined, 'viewer')).body.preview, undefined);
+  const { body } = await request('GET', `${path}?preview=true&at=2026-11-25T10:00:00Z`, undefined, 'viewer');
   const person = (step: number, of: string, name: string) => ({ round: 0, step, kind: 'person', id: of, name });
   t.deepEqual(body.preview, [
     { at: '2026-11-25T10:00:00.000Z', pages: [person(0, admin, 'admin')], skipped: [] },
@@ -167,15 +167,15 @@ test('a preview says who would be paged when, and which steps would page nobody'
 test('shifts come as a calendar by the format or the Accept header, with names', async (t) => {
   const layer = { name: 'first', startsAt: '2026-11-23T09:00', participants: [[await userOf('viewer')]] };
   const body = { name: 'calendar', timeZone: 'UTC', layers: [{ ...layer, rotation: { every: 1, unit: 'weeks' } }] };
-  const { body: schedule } = await ask('POST', '/api/on-call/schedules', body);
+  const { body: schedule } = await request('POST', '/api/on-call/schedules', body);
   const path = `/api/on-call/schedules/${schedule.id}/shifts`;
-  const asked = await ask('GET', `${path}?format=ics`, undefined, 'viewer');
-  t.is(asked.headers.get('content-type'), 'text/calendar; charset=utf-8');
-  t.regex(asked.body, /^BEGIN:VCALENDAR/);
-  t.regex(asked.body, /SUMMARY:On call: viewer/);
-  const accepted = await harness.ask('GET', path, { as: 'viewer', headers: { accept: 'text/calendar' } });
+  const calendar = await request('GET', `${path}?format=ics`, undefined, 'viewer');
+  t.is(calendar.headers.get('content-type'), 'text/calendar; charset=utf-8');
+  t.regex(calendar.body, /^BEGIN:VCALENDAR/);
+  t.regex(calendar.body, /SUMMARY:On call: viewer/);
+  const accepted = await harness.request('GET', path, { as: 'viewer', headers: { accept: 'text/calendar' } });
   t.regex(accepted.body, /^BEGIN:VCALENDAR/);
-  t.true(Array.isArray((await ask('GET', path)).body.items));
+  t.true(Array.isArray((await request('GET', path)).body.items));
 });
 
 test('a policy by which an open incident pages is not deleted, and the incident is named', async (t) => {
@@ -183,30 +183,30 @@ test('a policy by which an open incident pages is not deleted, and the incident 
   const path = `/api/on-call/escalation-policies/${escalationPolicyId}`;
   const { id } = await declare({ title: 'paging by it', escalationPolicyId });
   for (const verb of ['acknowledge', 'resolve']) {
-    const refused = await ask('DELETE', path);
+    const refused = await request('DELETE', path);
     t.is(refused.status, 409);
     t.regex(refused.body.message, new RegExp(`incident “paging by it” \\(${id}\\)`));
-    await ask('POST', `/api/incidents/${id}/${verb}`);
+    await request('POST', `/api/incidents/${id}/${verb}`);
   }
-  t.is((await ask('DELETE', path)).status, 200);
+  t.is((await request('DELETE', path)).status, 200);
 });
 
 test('the feed tells that an incident was declared, acknowledged, resolved and reopened, and what goes on needs attention', async (t) => {
   const { id } = await declare({ title: 'in the feed', severity: 'critical' });
-  for (const verb of ['acknowledge', 'resolve', 'reopen']) await ask('POST', `/api/incidents/${id}/${verb}`);
-  const { body } = await ask('GET', '/api/events?kinds=incident&limit=200', undefined, 'viewer');
+  for (const verb of ['acknowledge', 'resolve', 'reopen']) await request('POST', `/api/incidents/${id}/${verb}`);
+  const { body } = await request('GET', '/api/events?kinds=incident&limit=200', undefined, 'viewer');
   const own = body.items.filter(({ details }: { readonly details: object }) => JSON.stringify(details).includes(id));
   t.deepEqual(
     own.map(({ title }: { readonly title: string }) => title),
     ['reopened', 'resolved', 'acknowledged', 'declared'].map((verb) => `Incident ${verb}: in the feed`),
   );
-  const config = await ask('GET', '/api/events?kinds=config&limit=200', undefined, 'viewer');
+  const config = await request('GET', '/api/events?kinds=config&limit=200', undefined, 'viewer');
   t.false(JSON.stringify(config.body).includes(id));
-  const { body: overview } = await ask('GET', '/api/overview?attention=true', undefined, 'viewer');
+  const { body: overview } = await request('GET', '/api/overview?attention=true', undefined, 'viewer');
   const item = overview.attention.items.find(({ detail }: { readonly detail: string }) => detail.endsWith(id));
   t.is(item.kind, 'incident');
   t.regex(item.why, /^critical, since .*: nobody sees to it$/);
-  t.is((await ask('GET', item.detail, undefined, 'viewer')).status, 200);
+  t.is((await request('GET', item.detail, undefined, 'viewer')).status, 200);
 });
 
 // Alone: while others page, what is counted and what is then listed differ.
@@ -215,20 +215,20 @@ test.serial('each figure of pages is the length of its list', async (t) => {
   const escalationPolicyId = await policyOf(viewer);
   await declare({ title: 'counted', escalationPolicyId });
   await escalate();
-  const { body } = await ask('GET', '/api/incidents/metrics', undefined, 'viewer');
-  const { body: all } = await ask('GET', '/api/incidents/pages?limit=1000', undefined, 'viewer');
+  const { body } = await request('GET', '/api/incidents/metrics', undefined, 'viewer');
+  const { body: all } = await request('GET', '/api/incidents/pages?limit=1000', undefined, 'viewer');
   const { pages } = body;
   t.true(pages.pages > 0);
   t.is(all.total, pages.pages);
   for (const { userId, pages: count, atNight } of pages.byPerson) {
     const of = `userId=${userId}&to=${body.to}`;
-    t.is((await ask('GET', `/api/incidents/pages?${of}`, undefined, 'viewer')).body.total, count);
-    t.is((await ask('GET', `/api/incidents/pages?${of}&atNight=true`, undefined, 'viewer')).body.total, atNight);
+    t.is((await request('GET', `/api/incidents/pages?${of}`, undefined, 'viewer')).body.total, count);
+    t.is((await request('GET', `/api/incidents/pages?${of}&atNight=true`, undefined, 'viewer')).body.total, atNight);
   }
   const group = body.byPolicy.find(
     (one: { readonly escalationPolicyId: string }) => one.escalationPolicyId === escalationPolicyId,
   );
-  const { body: list } = await ask(
+  const { body: list } = await request(
     'GET',
     `/api/incidents?escalationPolicyId=${escalationPolicyId}`,
     undefined,

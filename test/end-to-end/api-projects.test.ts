@@ -18,21 +18,21 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const project = async (name: string): Promise<string> =>
-  (await harness.ask('POST', '/api/projects', { as: 'editor', body: { name } })).body.id;
+  (await harness.request('POST', '/api/projects', { as: 'editor', body: { name } })).body.id;
 
 test('a new project mails nobody, and settings are kept with it', async (t) => {
   const id = await project('Mailed');
   const path = `/api/projects/${id}/notifications`;
-  const first = await harness.ask('GET', path, { as: 'viewer' });
+  const first = await harness.request('GET', path, { as: 'viewer' });
   t.is(first.status, 200);
   t.like(first.body, { enabled: true, minimumSeverity: 'warning' });
   t.deepEqual(first.body.recipients, []);
   const body = { ...first.body, recipients: ['Ann@Example.com', 'ann@example.com', 'bob@example.com'] };
-  const set = await harness.ask('PUT', path, { as: 'editor', body });
+  const set = await harness.request('PUT', path, { as: 'editor', body });
   t.is(set.status, 200);
   t.deepEqual(set.body.recipients, ['ann@example.com', 'bob@example.com']);
   t.is(set.headers.get('etag'), '"2"');
-  t.deepEqual((await harness.ask('GET', path)).body, set.body);
+  t.deepEqual((await harness.request('GET', path)).body, set.body);
   const { items } = await harness.documents
     .of('a')
     .collection(auditRecords)
@@ -43,15 +43,15 @@ test('a new project mails nobody, and settings are kept with it', async (t) => {
 test('settings follow the version of the project, and survive a change of it', async (t) => {
   const id = await project('Versioned');
   const path = `/api/projects/${id}/notifications`;
-  await harness.ask('PUT', path, { body: { recipients: ['ann@example.com'] } });
-  const renamed = await harness.ask('PATCH', `/api/projects/${id}`, { body: { name: 'Renamed' } });
+  await harness.request('PUT', path, { body: { recipients: ['ann@example.com'] } });
+  const renamed = await harness.request('PATCH', `/api/projects/${id}`, { body: { name: 'Renamed' } });
   t.is(renamed.body.version, 3);
   t.false('notifications' in renamed.body);
-  const stale = await harness.ask('PUT', path, { body: {}, headers: { 'if-match': '"2"' } });
+  const stale = await harness.request('PUT', path, { body: {}, headers: { 'if-match': '"2"' } });
   t.is(stale.status, 412);
-  const current = await harness.ask('GET', path);
+  const current = await harness.request('GET', path);
   t.deepEqual(current.body.recipients, ['ann@example.com']);
-  t.is((await harness.ask('GET', path, { headers: { 'if-none-match': '"3"' } })).status, 304);
+  t.is((await harness.request('GET', path, { headers: { 'if-none-match': '"3"' } })).status, 304);
 });
 
 const bad: readonly [string, object, string][] = [
@@ -66,7 +66,7 @@ const bad: readonly [string, object, string][] = [
 ];
 for (const [what, body, path] of bad) {
   test(`settings with ${what} are refused with the field`, async (t) => {
-    const answer = await harness.ask('PUT', '/api/projects/any/notifications', { body });
+    const answer = await harness.request('PUT', '/api/projects/any/notifications', { body });
     t.is(answer.status, 400);
     t.is(answer.body.details[0].path, path);
   });
@@ -75,10 +75,10 @@ for (const [what, body, path] of bad) {
 test('a viewer changes nothing, an editor deletes nothing', async (t) => {
   const id = await project('Guarded');
   const viewer = { as: 'viewer' } as const;
-  t.is((await harness.ask('PATCH', `/api/projects/${id}`, { ...viewer, body: { name: 'x' } })).status, 403);
-  t.is((await harness.ask('PUT', `/api/projects/${id}/notifications`, { ...viewer, body: {} })).status, 403);
-  t.is((await harness.ask('DELETE', `/api/projects/${id}`, { as: 'editor' })).status, 403);
-  t.is((await harness.ask('DELETE', `/api/projects/${id}`, { as: 'admin' })).status, 200);
+  t.is((await harness.request('PATCH', `/api/projects/${id}`, { ...viewer, body: { name: 'x' } })).status, 403);
+  t.is((await harness.request('PUT', `/api/projects/${id}/notifications`, { ...viewer, body: {} })).status, 403);
+  t.is((await harness.request('DELETE', `/api/projects/${id}`, { as: 'editor' })).status, 403);
+  t.is((await harness.request('DELETE', `/api/projects/${id}`, { as: 'admin' })).status, 200);
 });
 
 test('a first start makes a key that is the ingest key of its project, and is the first record of the audit log', async (t) => {

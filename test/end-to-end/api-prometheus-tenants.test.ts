@@ -124,15 +124,15 @@ const questions: readonly (readonly [
   ['alertmanagers', {}, 'GET'],
 ];
 
-const ask = async (tenant: Tenant, path: string, parameters: Readonly<Record<string, string>>, method: string) => {
+const request = async (tenant: Tenant, path: string, parameters: Readonly<Record<string, string>>, method: string) => {
   const form = String(new URLSearchParams(parameters));
   const address = `/api/prom/api/v1/${path}`;
   const as = `token ${tokens.get(tenant)}` as const;
   const headers = { 'x-scope-orgid': tenant === 'a' ? 'b' : 'a' };
   const { status, body } =
     method === 'GET'
-      ? await harness.ask('GET', `${address}?${form}`, { as, headers })
-      : await harness.ask('POST', address, {
+      ? await harness.request('GET', `${address}?${form}`, { as, headers })
+      : await harness.request('POST', address, {
           ...{ as, body: form },
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
         });
@@ -157,12 +157,12 @@ for (const tenant of tenants)
       const shown = Object.values(parameters)[0] ?? '';
       test(`${method} ${path} ${shown} answers organization ${tenant} with what is its own`, async (t) => {
         const other = tenant === 'a' ? 'b' : 'a';
-        const { status, text } = await ask(tenant, path, parameters, method);
+        const { status, text } = await request(tenant, path, parameters, method);
         t.is(status, 200, text);
         // What was asked is told again by `absent`.
-        const asked = JSON.stringify(parameters);
+        const parametersText = JSON.stringify(parameters);
         for (const mark of marksOf(other))
-          if (!asked.includes(mark)) t.false(text.includes(mark), `${mark} in ${text}`);
+          if (!parametersText.includes(mark)) t.false(text.includes(mark), `${mark} in ${text}`);
         if (own === 'own')
           t.true(
             marksOf(tenant).some((mark) => text.includes(mark)),
@@ -173,7 +173,7 @@ for (const tenant of tenants)
 
 test('every operation of the group is asked', async (t) => {
   const { operations } = await import('../../api/groups/index.ts');
-  const asked = new Set(
+  const requested = new Set(
     questions.flatMap(([path, , methods]) =>
       methods
         .split(' ')
@@ -184,13 +184,13 @@ test('every operation of the group is asked', async (t) => {
   const served = operations
     .filter(({ path }) => path.startsWith('/api/prom/api/v1/'))
     .map(({ method, path }) => `${method} ${path}`);
-  t.deepEqual([...asked].sort(), served.sort());
+  t.deepEqual([...requested].sort(), served.sort());
   t.is(served.length, 28);
 });
 
 test('series are counted by organization', async (t) => {
   for (const tenant of tenants) {
-    const { text } = await ask(tenant, 'status/tsdb', {}, 'GET');
+    const { text } = await request(tenant, 'status/tsdb', {}, 'GET');
     t.regex(text, /"numSeries":4,/);
   }
 });

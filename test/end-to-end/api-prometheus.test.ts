@@ -20,7 +20,7 @@ let sentMs = 0;
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
 type Body = any;
 
-const ask = async (
+const requestApi = async (
   path: string,
   parameters: Readonly<Record<string, string | readonly string[]>> = {},
   { method = 'GET', prefix = '/api/prom/api/v1' }: { readonly method?: string; readonly prefix?: string } = {},
@@ -37,8 +37,8 @@ const ask = async (
   return { status: answer.status, body: await answer.json() };
 };
 
-const data = async (path: string, parameters: Parameters<typeof ask>[1] = {}): Promise<Body> => {
-  const { status, body } = await ask(path, parameters);
+const data = async (path: string, parameters: Parameters<typeof requestApi>[1] = {}): Promise<Body> => {
+  const { status, body } = await requestApi(path, parameters);
   if (status !== 200 || body.status !== 'success') throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body.data;
 };
@@ -157,8 +157,8 @@ test.before(async (t) => {
     );
   });
   await eventually('samples have landed', async () => {
-    const asked = { query: 'count_over_time(http_requests_total[5m])', time: String((now + 45_000) / 1000) };
-    const { result } = await data('query', asked);
+    const parameters = { query: 'count_over_time(http_requests_total[5m])', time: String((now + 45_000) / 1000) };
+    const { result } = await data('query', parameters);
     return result.length === 2 && result.every(({ value }: { value: [number, string] }) => value[1] === '4');
   });
   // Points of each kind land apart.
@@ -222,13 +222,13 @@ test('series are found by names and labels of both kinds', async (t) => {
   t.deepEqual(await data('series', { 'match[]': 'target_info' }), [
     { __name__: 'target_info', host_name: 'h1', ...target },
   ]);
-  const { body } = await ask('series', { 'match[]': '{job!=""}', limit: '1' });
+  const { body } = await requestApi('series', { 'match[]': '{job!=""}', limit: '1' });
   t.is(body.data.length, 1);
   t.deepEqual(body.warnings, ['results truncated due to limit']);
 });
 
 test('forms are taken as queries are', async (t) => {
-  const { body } = await ask('series', { 'match[]': 'http_requests_total{instance="a"}' }, { method: 'POST' });
+  const { body } = await requestApi('series', { 'match[]': 'http_requests_total{instance="a"}' }, { method: 'POST' });
   t.deepEqual(body.data, [{ __name__: 'http_requests_total', instance: 'a', job: 'shop' }]);
 });
 
@@ -250,7 +250,7 @@ test('instant and range queries answer over both kinds of series', async (t) => 
     },
   ];
   t.deepEqual(await data('query_range', range), { resultType: 'matrix', result: expected });
-  t.deepEqual((await ask('query_range', range, { method: 'POST' })).body.data.result, expected);
+  t.deepEqual((await requestApi('query_range', range, { method: 'POST' })).body.data.result, expected);
   const later = { time: String(sentMs / 1000) };
   t.is(
     (await data('query', { query: 'histogram_quantile(0.5, duration_milliseconds_bucket)', ...later })).result[0]
@@ -268,7 +268,7 @@ test('instant and range queries answer over both kinds of series', async (t) => 
     result: [1.5, '0.3333333333333333'],
   });
   t.deepEqual(await data('query', { query: 'up', time: '1' }), { resultType: 'vector', result: [] });
-  const { body } = await ask('query', { query: 'http_requests_total', time: at, stats: 'all', limit: '1' });
+  const { body } = await requestApi('query', { query: 'http_requests_total', time: at, stats: 'all', limit: '1' });
   t.is(body.data.result.length, 1);
   t.deepEqual(body.warnings, ['results truncated due to limit']);
   t.is(body.data.stats.samples.totalQueryableSamples, 2);
@@ -282,12 +282,12 @@ const roseBy = (values: readonly number[]): number =>
   );
 
 test('deltas become counters that rise by exactly what was sent, over restarts of the sender and full hours', async (t) => {
-  const ask = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
+  const queryAtHour = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
   await eventually('deltas have landed', async () => {
-    const { result } = await ask('count_over_time(jobs_done_total[2m])');
+    const { result } = await queryAtHour('count_over_time(jobs_done_total[2m])');
     return result[0]?.value[1] === '7';
   });
-  const [counter] = (await ask('jobs_done_total[2m]')).result;
+  const [counter] = (await queryAtHour('jobs_done_total[2m]')).result;
   t.like(counter.metric, { __name__: 'jobs_done_total', job: 'worker' });
   t.deepEqual(
     counter.values.map(([time, value]: [number, string]) => [Math.round(time * 1000) - hour, Number(value)]),
@@ -302,7 +302,7 @@ test('deltas become counters that rise by exactly what was sent, over restarts o
     ],
   );
   t.is(roseBy(counter.values.map(([, value]: [number, string]) => Number(value))), 4 + 1 + 20 + 3 + 30 + 2);
-  const [size] = (await ask('jobs_size[2m]')).result;
+  const [size] = (await queryAtHour('jobs_size[2m]')).result;
   t.deepEqual(
     size.histograms.map(([, { count, sum }]: [number, { count: string; sum: string }]) => [count, sum]),
     [
@@ -314,7 +314,7 @@ test('deltas become counters that rise by exactly what was sent, over restarts o
       ['34', '96'],
     ],
   );
-  t.deepEqual((await ask('jobs_size')).result[0].histogram[1], {
+  t.deepEqual((await queryAtHour('jobs_size')).result[0].histogram[1], {
     ...{ count: '34', sum: '96' },
     buckets: [
       [3, '-0.5', '0.5', '2'],
@@ -322,7 +322,7 @@ test('deltas become counters that rise by exactly what was sent, over restarts o
     ],
   });
   t.deepEqual(
-    (await ask('histogram_count(jobs_size) - histogram_count(jobs_size offset 15s)')).result[0].value[1],
+    (await queryAtHour('histogram_count(jobs_size) - histogram_count(jobs_size offset 15s)')).result[0].value[1],
     '3',
   );
 });
@@ -365,7 +365,7 @@ const tooDeep = Array.from({ length: 600 }, () => '1').join('+');
 const outOfBounds = '1:1: parse error: expression is nested more than 500 levels deep';
 
 /** Texts that are refused before they are read. */
-const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof ask>[1], message: string])[] = [
+const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof requestApi>[1], message: string])[] = [
   ['query', { query: 'up', time: digits }, 'invalid parameter "time": has more than 64 characters'],
   [
     'query',
@@ -407,7 +407,7 @@ const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof a
 ];
 
 test('errors are worded as Prometheus words them', async (t) => {
-  const cases: readonly (readonly [path: string, parameters: Parameters<typeof ask>[1], message: string])[] = [
+  const cases: readonly (readonly [path: string, parameters: Parameters<typeof requestApi>[1], message: string])[] = [
     ['series', {}, 'no match[] parameter provided'],
     [
       'series',
@@ -490,13 +490,13 @@ test('errors are worded as Prometheus words them', async (t) => {
     ],
   ];
   for (const [path, parameters, message] of [...cases, ...tooMuch]) {
-    const { status, body } = await ask(path, parameters);
+    const { status, body } = await requestApi(path, parameters);
     t.deepEqual({ status, body }, { status: 400, body: { status: 'error', errorType: 'bad_data', error: message } });
   }
 });
 
 test('what fails in the evaluation is 422', async (t) => {
-  const { status, body } = await ask('query', {
+  const { status, body } = await requestApi('query', {
     query: 'label_replace({job="shop"}, "instance", "", "", "")',
     time: String((now + 45_000) / 1000),
   });
@@ -547,15 +547,16 @@ test('what Grafana asks first is answered', async (t) => {
 test('what Prometheus takes as a form is taken as one', async (t) => {
   for (const path of ['format_query', 'parse_query', 'query_exemplars']) {
     const parameters = { query: 'rate(http_requests_total[5m])' };
-    t.deepEqual(await ask(path, parameters, { method: 'POST' }), await ask(path, parameters));
+    t.deepEqual(await requestApi(path, parameters, { method: 'POST' }), await requestApi(path, parameters));
   }
 });
 
 test('a form of statistics that Prometheus does not know is told so, in its words', async (t) => {
-  t.deepEqual((await ask('query', { query: '1', stats: 'x' })).body.warnings, [
+  t.deepEqual((await requestApi('query', { query: '1', stats: 'x' })).body.warnings, [
     'value "x" for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"',
   ]);
-  for (const stats of ['true', 'all']) t.is((await ask('query', { query: '1', stats })).body.warnings, undefined);
+  for (const stats of ['true', 'all'])
+    t.is((await requestApi('query', { query: '1', stats })).body.warnings, undefined);
 });
 
 test('features are those that are enabled here, by the names of Prometheus', async (t) => {

@@ -118,7 +118,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const get = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   return { status, body, items: body.items as Record<string, unknown>[] };
 };
 
@@ -159,7 +159,7 @@ test('one log record is found by its id, and by nobody else', async (t) => {
   for (const { id } of (await get('/api/logs?limit=5')).items) t.is((await get(`/api/logs/${id}`)).body.id, id);
   const [own] = (await get('/api/logs')).items;
   const other = await harness.signIn('viewer@b.example');
-  t.is((await harness.ask('GET', `/api/logs/${own?.['id']}`, { as: `token ${other}` })).status, 404);
+  t.is((await harness.request('GET', `/api/logs/${own?.['id']}`, { as: `token ${other}` })).status, 404);
   for (const id of ['x', '1-2-3', '99999999999999999999-0-0-0', '1-99999-0-0', '1-0-99999999999999999999-0'])
     t.is((await get(`/api/logs/${id}`)).status, 404, id);
 });

@@ -16,12 +16,12 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-type Ask = () => ReturnType<Harness['ask']>;
+type SendRequest = () => ReturnType<Harness['request']>;
 
 /** Asks, all at one moment of the API's clock, until it is refused. */
-const accepted = async (ask: Ask): Promise<{ count: number; retryAfter: number }> => {
+const accepted = async (sendRequest: SendRequest): Promise<{ count: number; retryAfter: number }> => {
   for (let count = 0; count < 500; count++) {
-    const { status, headers, body } = await ask();
+    const { status, headers, body } = await sendRequest();
     if (status !== 429) continue;
     if (body.error !== 'RATE_LIMITED') throw new Error(body.error);
     return { count, retryAfter: Number(headers.get('retry-after')) };
@@ -29,56 +29,57 @@ const accepted = async (ask: Ask): Promise<{ count: number; retryAfter: number }
   throw new Error('never refused');
 };
 
-const asking =
-  (token: string, path = '/auth/session'): Ask =>
+const requestSession =
+  (token: string, path = '/auth/session'): SendRequest =>
   () =>
-    harness.ask('GET', path, { as: `token ${token}` });
+    harness.request('GET', path, { as: `token ${token}` });
 
 test.serial('a caller has five seconds’ worth at once, then what a second brings; others do not notice', async (t) => {
   const [one, other] = [await harness.signIn('viewer@a.example'), await harness.signIn('editor@a.example')];
-  const { count, retryAfter } = await accepted(asking(one));
+  const { count, retryAfter } = await accepted(requestSession(one));
   t.is(count, 100);
   t.true(retryAfter >= 1);
   const second = await harness.signIn('viewer@a.example');
-  t.is((await asking(second)()).status, 429, 'another session of the same user');
-  t.is((await asking(other)()).status, 200);
+  t.is((await requestSession(second)()).status, 429, 'another session of the same user');
+  t.is((await requestSession(other)()).status, 200);
   nowMs += 2000;
-  t.is((await accepted(asking(one))).count, 40);
+  t.is((await accepted(requestSession(one))).count, 40);
 });
 
 test.serial('a busy caller’s requests are counted to the last one, though not asked for one by one', async (t) => {
   nowMs += 60_000;
   const token = await harness.signIn('viewer@a.example');
-  const answers = await Promise.all(Array.from({ length: 150 }, () => asking(token)()));
+  const answers = await Promise.all(Array.from({ length: 150 }, () => requestSession(token)()));
   t.is(answers.filter(({ status }) => status === 200).length, 100);
 });
 
 test.serial('each API token’s account has a limit of its own', async (t) => {
   nowMs += 60_000;
   const token = async (name: string): Promise<string> => {
-    const account = await harness.ask('POST', '/api/service-accounts', { body: { name, role: 'viewer' } });
-    const made = await harness.ask('POST', `/api/service-accounts/${account.body.id}/tokens`, {
+    const account = await harness.request('POST', '/api/service-accounts', { body: { name, role: 'viewer' } });
+    const made = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
       body: { name, scopes: ['projects:read'] },
     });
     return made.body.token;
   };
   const [one, other] = [await token('One'), await token('Other')];
-  t.is((await accepted(asking(one, '/api/projects'))).count, 100);
-  t.is((await asking(other, '/api/projects')()).status, 200);
+  t.is((await accepted(requestSession(one, '/api/projects'))).count, 100);
+  t.is((await requestSession(other, '/api/projects')()).status, 200);
 });
 
 test.serial('an address without a session has less, and refused requests do not use up sign-ins', async (t) => {
   nowMs += 60_000;
   const from = (address: string) => ({ 'x-forwarded-for': address });
   const keys =
-    (address: string): Ask =>
+    (address: string): SendRequest =>
     () =>
-      harness.ask('GET', '/auth/jwks.json', { as: 'nobody', headers: from(address) });
+      harness.request('GET', '/auth/jwks.json', { as: 'nobody', headers: from(address) });
   t.is((await accepted(keys('203.0.113.1'))).count, 20);
   t.is((await keys('203.0.113.2')()).status, 200);
   t.is((await keys('198.51.100.7, 203.0.113.1')()).status, 429, 'what the client says of itself does not count');
 
-  const guess: Ask = () => harness.ask('GET', '/api/logs', { as: 'token nonsense', headers: from('203.0.113.3') });
+  const guess: SendRequest = () =>
+    harness.request('GET', '/api/logs', { as: 'token nonsense', headers: from('203.0.113.3') });
   const { count } = await accepted(guess);
   t.is(count, 20);
   t.is((await keys('203.0.113.3')()).status, 200);

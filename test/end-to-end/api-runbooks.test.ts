@@ -21,7 +21,7 @@ test.before(async () => {
     VALUES ('a', 'orders', 1, 'p1', [], 0, 'quokka shipment <number> rejected', 'quokka shipment 7 rejected', '', now64(3), now64(3))`,
   );
   const post = async (path: string, body: object) => {
-    const answer = await harness.ask('POST', path, { as: 'editor', body });
+    const answer = await harness.request('POST', path, { as: 'editor', body });
     if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
     return answer.body.id;
   };
@@ -43,11 +43,11 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-type As = Parameters<Harness['ask']>[2];
+type As = Parameters<Harness['request']>[2];
 const add = (body: object, as: As = { as: 'editor' }): Promise<Answer> =>
-  harness.ask('POST', '/api/ai/rag/documents', { ...as, body });
+  harness.request('POST', '/api/ai/rag/documents', { ...as, body });
 const search = (query: string, more: object = {}): Promise<Answer> =>
-  harness.ask('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, ...more } });
+  harness.request('POST', '/api/ai/rag/search', { as: 'viewer', body: { query, ...more } });
 const titles = ({ body }: Answer): string[] => body.items.map(({ title }: { title: string }) => title);
 
 test.serial('documents are added once, listed, found for an alert, and gone when they are deleted', async (t) => {
@@ -60,7 +60,7 @@ test.serial('documents are added once, listed, found for an alert, and gone when
   const again = await add({ title: 'Another title', content });
   t.false(again.body.isNew);
   t.is(again.body.document.title, title);
-  const listed = await harness.ask('GET', '/api/ai/rag/documents?limit=1000', { as: 'viewer' });
+  const listed = await harness.request('GET', '/api/ai/rag/documents?limit=1000', { as: 'viewer' });
   t.is(listed.body.items.length, grownWith.length);
 
   const found = await search(alert);
@@ -68,10 +68,10 @@ test.serial('documents are added once, listed, found for an alert, and gone when
   t.is(titles(found)[0], title);
   t.deepEqual(found.body.notRead, []);
   const { id } = again.body.document;
-  t.is((await harness.ask('DELETE', `/api/ai/rag/documents/${id}`, { as: 'viewer' })).status, 403);
-  t.is((await harness.ask('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'viewer' })).status, 403);
+  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 200);
   t.false(titles(await search(alert, { limit: 50 })).includes(title));
-  t.is((await harness.ask('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 404);
+  t.is((await harness.request('DELETE', `/api/ai/rag/documents/${id}`, { as: 'editor' })).status, 404);
   t.true((await add({ title, content })).body.isNew);
   t.is(titles(await search(alert))[0], title);
 });
@@ -84,9 +84,9 @@ test.serial('an answer cites passages, and has the figures that they and the que
     'Ask `sum(rate(nothing_like_it_total[5m]))`, too.',
   ].join('\n\n');
   await add({ content, url: 'https://wiki.example/lost-orders' });
-  const ask = (question: string): Promise<Answer> =>
-    harness.ask('POST', '/api/ai/rag/answer', { as: 'viewer', body: { question } });
-  const { status, body } = await ask('what do I do when orders are lost?');
+  const search = (question: string): Promise<Answer> =>
+    harness.request('POST', '/api/ai/rag/answer', { as: 'viewer', body: { question } });
+  const { status, body } = await search('what do I do when orders are lost?');
   t.is(status, 200, JSON.stringify(body));
   const [first] = body.passages;
   t.is(first.title, 'Lost orders');
@@ -95,16 +95,16 @@ test.serial('an answer cites passages, and has the figures that they and the que
   t.true(
     body.sentences.every((each: { passages: number[] }) => each.passages.every((at) => at < body.passages.length)),
   );
-  const [counted, asked] = body.figures;
+  const [counted, promqlFigure] = body.figures;
   t.deepEqual(counted.result.rows, [[7]]);
   t.is(counted.passage, 0);
-  t.is(asked.query.kind, 'promql');
-  t.true(asked.result !== null || asked.reason !== null);
+  t.is(promqlFigure.query.kind, 'promql');
+  t.true(promqlFigure.result !== null || promqlFigure.reason !== null);
 
-  const figures = (await ask('how many errors of orders')).body.figures;
+  const figures = (await search('how many errors of orders')).body.figures;
   t.is(figures[0].passage, null);
   t.deepEqual(figures[0].result.rows, [[7]]);
-  const unknown = await ask('who painted the ceiling of the chapel in florence');
+  const unknown = await search('who painted the ceiling of the chapel in florence');
   t.deepEqual(unknown.body.sentences, []);
   t.regex(unknown.body.reason, /^unknown/);
 });
@@ -116,7 +116,7 @@ test.serial('incidents that were resolved, rules, log patterns and the handbook 
   t.is((await first('zebra stripes')).url, 'https://wiki.example/zebra');
   t.is((await first('quokka shipment')).source, 'log-pattern');
   const question = 'zebra stripes fade';
-  const { body } = await harness.ask('POST', '/api/ai/rag/answer', { as: 'viewer', body: { question } });
+  const { body } = await harness.request('POST', '/api/ai/rag/answer', { as: 'viewer', body: { question } });
   t.deepEqual(body.figures[0].result.rows, [[7]], JSON.stringify(body.figures));
   const handbook = await search('OIQ_OUTBOUND_NETWORKS private network', { sources: ['handbook'] });
   t.true(handbook.body.items.length > 0);
@@ -128,7 +128,7 @@ test.serial('nothing of another organization is found', async (t) => {
   await add({ content: `# Xylophone vault\n${secret}` });
   t.is(titles(await search('xylophone vault'))[0], 'Xylophone vault');
   const token = await harness.signIn('owner@b.example');
-  const others = await harness.ask('POST', '/api/ai/rag/search', {
+  const others = await harness.request('POST', '/api/ai/rag/search', {
     as: `token ${token}`,
     body: { query: 'xylophone vault seventh key', limit: 50 },
   });

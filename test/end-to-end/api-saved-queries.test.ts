@@ -122,14 +122,14 @@ const byService = {
   ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
 };
 let names = 0;
-type As = Parameters<Harness['ask']>[2];
+type As = Parameters<Harness['request']>[2];
 const save = async (fields: object, options: As = { as: 'editor' }): Promise<Answer> =>
-  harness.ask('POST', '/api/saved-queries', {
+  harness.request('POST', '/api/saved-queries', {
     ...options,
     body: { name: `query ${++names}`, query: byService, ...fields },
   });
 const runOf = (id: string, body: object = {}, options: As = { as: 'viewer' }): Promise<Answer> =>
-  harness.ask('POST', `/api/saved-queries/${id}/run`, { ...options, body });
+  harness.request('POST', `/api/saved-queries/${id}/run`, { ...options, body });
 
 test('a saved query runs over its own range, and over another one', async (t) => {
   const { body: saved, status } = await save({ from: 'now-2h' });
@@ -149,7 +149,7 @@ test('a saved query runs over its own range, and over another one', async (t) =>
     counts.reduce((total, [, count]) => total + count, 0),
     errors,
   );
-  const shown = await harness.ask('GET', `/api/saved-queries/${saved.id}`, { as: 'viewer' });
+  const shown = await harness.request('GET', `/api/saved-queries/${saved.id}`, { as: 'viewer' });
   t.is(shown.body.runs, 3);
   t.truthy(shown.body.lastRunAt);
   t.deepEqual(shown.body.usedBy, []);
@@ -161,7 +161,7 @@ test('the same question within seconds is answered again, and says so', async (t
   const own = await startHarness({ sharing: harness, now: () => clockMs });
   t.teardown(() => own.close());
   const run = (): Promise<Answer> =>
-    own.ask('POST', `/api/saved-queries/${saved.id}/run`, { as: 'viewer', body: { from: 'now-3h' } });
+    own.request('POST', `/api/saved-queries/${saved.id}/run`, { as: 'viewer', body: { from: 'now-3h' } });
   const first = await run();
   const again = await run();
   t.false(first.body.cost.isCached);
@@ -198,7 +198,7 @@ test('where nothing has landed at all, whether a query is valid is not known', a
 test('a private query is there for its owner alone', async (t) => {
   const { body: saved } = await save({ visibility: 'private', tags: ['mine'] });
   const path = `/api/saved-queries/${saved.id}`;
-  t.is((await harness.ask('GET', path, { as: 'editor' })).status, 200);
+  t.is((await harness.request('GET', path, { as: 'editor' })).status, 200);
   const { name, query, from, to } = saved;
   const body = { name, query, from, to };
   for (const [method, at, sent] of [
@@ -208,18 +208,18 @@ test('a private query is there for its owner alone', async (t) => {
     ['POST', `${path}/run`, {}],
     ['PUT', `${path}/favourite`, { isFavourite: true }],
   ] as const) {
-    const answer = await harness.ask(method, at, { as: 'admin', ...(sent && { body: sent }) });
+    const answer = await harness.request(method, at, { as: 'admin', ...(sent && { body: sent }) });
     t.is(answer.status, 404, `${method} ${at}`);
   }
   const listed = async (as: 'admin' | 'editor') =>
-    (await harness.ask('GET', '/api/saved-queries?tag=mine', { as })).body.items.length;
+    (await harness.request('GET', '/api/saved-queries?tag=mine', { as })).body.items.length;
   t.deepEqual([await listed('editor'), await listed('admin')], [1, 0]);
 });
 
 test('nobody hides a query that is another one’s', async (t) => {
   const { body: saved } = await save({});
   const { name, query } = saved;
-  const answer = await harness.ask('PUT', `/api/saved-queries/${saved.id}`, {
+  const answer = await harness.request('PUT', `/api/saved-queries/${saved.id}`, {
     as: 'admin',
     body: { name, query, visibility: 'private' },
   });
@@ -231,8 +231,8 @@ test('each marks favourites for themselves', async (t) => {
   const { body: saved } = await save({});
   const path = `/api/saved-queries/${saved.id}`;
   const mark = (isFavourite: boolean) =>
-    harness.ask('PUT', `${path}/favourite`, { as: 'viewer', body: { isFavourite } });
-  const seen = async (as: 'viewer' | 'editor') => (await harness.ask('GET', path, { as })).body.isFavourite;
+    harness.request('PUT', `${path}/favourite`, { as: 'viewer', body: { isFavourite } });
+  const seen = async (as: 'viewer' | 'editor') => (await harness.request('GET', path, { as })).body.isFavourite;
   t.is((await mark(true)).status, 200);
   t.is((await mark(true)).status, 200);
   t.deepEqual([await seen('viewer'), await seen('editor')], [true, false]);
@@ -262,7 +262,7 @@ test('a query of a later version is listed, and not run', async (t) => {
     ...{ name: 'from the future', description: '', tags: ['future'], visibility: 'organization' },
     ...{ from: 'now-1h', to: 'now', ownerId: 'somebody', queryVersion: 99, query: { ...byService } },
   });
-  const { body } = await harness.ask('GET', '/api/saved-queries?tag=future', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/saved-queries?tag=future', { as: 'viewer' });
   t.false(body.items[0].validity.isValid);
   const answer = await runOf(id);
   t.is(answer.status, 409);
@@ -283,7 +283,7 @@ for (const [fields, path] of wrong)
   });
 
 test('every template is applicable to what landed, and answers', async (t) => {
-  const { body } = await harness.ask('GET', '/api/query-templates', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/query-templates', { as: 'viewer' });
   t.is(body.items.length, templates.length);
   t.is(new Set(body.items.map(({ id }: { id: string }) => id)).size, templates.length);
   for (const { id, name, query, step, validity } of body.items) {
@@ -300,9 +300,9 @@ test('every template is applicable to what landed, and answers', async (t) => {
 test('templates whose data has not landed say what is missing', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const as = { as: `token ${token}` } as const;
-  const { body } = await harness.ask('GET', '/api/query-templates?tag=metrics', as);
+  const { body } = await harness.request('GET', '/api/query-templates?tag=metrics', as);
   for (const { validity } of body.items) t.is(validity.reason, 'no metrics have landed yet');
-  const applicable = await harness.ask('GET', '/api/query-templates?tag=metrics&applicable=true', as);
+  const applicable = await harness.request('GET', '/api/query-templates?tag=metrics&applicable=true', as);
   t.deepEqual(applicable.body.items, []);
 });
 
@@ -311,7 +311,7 @@ test('reads of every group take turns: they are counted where turns are', async 
   const paths = ['/api/logs', '/api/traces?scope=account', '/api/dependencies?scope=account', '/api/metrics'];
   for (const path of paths) {
     observed.length = 0;
-    t.is((await harness.ask('GET', path, { as: 'viewer' })).status, 200, path);
+    t.is((await harness.request('GET', path, { as: 'viewer' })).status, 200, path);
     t.true(observed.includes('oiq_query_duration_seconds'), path);
   }
 });

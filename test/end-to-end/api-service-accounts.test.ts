@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 let made = 0;
 
 const account = async (role = 'admin', fields: object = {}): Promise<string> => {
-  const { status, body } = await harness.ask('POST', '/api/service-accounts', {
+  const { status, body } = await harness.request('POST', '/api/service-accounts', {
     body: { name: `Account ${made++}`, role, ...fields },
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
@@ -25,7 +25,7 @@ const account = async (role = 'admin', fields: object = {}): Promise<string> => 
 };
 
 const newToken = (id: string, scopes: readonly string[], rest: object = {}, as?: `token ${string}`): Promise<Answer> =>
-  harness.ask('POST', `/api/service-accounts/${id}/tokens`, {
+  harness.request('POST', `/api/service-accounts/${id}/tokens`, {
     ...(as && { as }),
     body: { name: 'Token', scopes, ...rest },
   });
@@ -44,7 +44,7 @@ test('a token is shown once, and only its hash is stored', async (t) => {
   t.true(body.token.startsWith(body.prefix));
   t.deepEqual(body.createdBy.name, 'owner@a.example');
   const stored = await harness.documents.of('a').collection(apiTokens).find(body.id);
-  const listed = await harness.ask('GET', `/api/service-accounts/${id}/tokens`);
+  const listed = await harness.request('GET', `/api/service-accounts/${id}/tokens`);
   t.is(listed.body.items[0].id, body.id);
   const records: unknown[] = [];
   for await (const record of harness.documents.everywhere(auditRecords)) records.push(record);
@@ -71,14 +71,14 @@ const rights: readonly [role: string, scopes: readonly string[], method: string,
 for (const [role, scopes, method, path, status] of rights) {
   test(`a token of ${role} with ${scopes} gets ${status} from ${method} ${path}`, async (t) => {
     const { as } = await tokenOf(role, scopes);
-    const answer = await harness.ask(method, path, { as, ...(method === 'GET' ? {} : { body: {} }) });
+    const answer = await harness.request(method, path, { as, ...(method === 'GET' ? {} : { body: {} }) });
     t.is(answer.status, status, JSON.stringify(answer.body));
   });
 }
 
 test('what a token does is recorded under its account', async (t) => {
   const { id, as } = await tokenOf('editor', ['projects:write']);
-  const { headers, status } = await harness.ask('POST', '/api/projects', { as, body: { name: 'By a program' } });
+  const { headers, status } = await harness.request('POST', '/api/projects', { as, body: { name: 'By a program' } });
   t.is(status, 200);
   const requestId = headers.get('x-request-id');
   const found: unknown[] = [];
@@ -88,21 +88,21 @@ test('what a token does is recorded under its account', async (t) => {
 
 test('revoking, disabling and deleting end a token at once', async (t) => {
   const status = async (as: `token ${string}`): Promise<number> =>
-    (await harness.ask('GET', '/api/logs', { as })).status;
+    (await harness.request('GET', '/api/logs', { as })).status;
   const revoked = await tokenOf('viewer', ['logs:read']);
   t.is(await status(revoked.as), 200);
-  t.is((await harness.ask('DELETE', `/api/service-accounts/${revoked.id}/tokens/${revoked.tokenId}`)).status, 200);
+  t.is((await harness.request('DELETE', `/api/service-accounts/${revoked.id}/tokens/${revoked.tokenId}`)).status, 200);
   t.is(await status(revoked.as), 401);
 
   const disabled = await tokenOf('viewer', ['logs:read']);
-  const set = (fields: object) => harness.ask('PATCH', `/api/service-accounts/${disabled.id}`, { body: fields });
+  const set = (fields: object) => harness.request('PATCH', `/api/service-accounts/${disabled.id}`, { body: fields });
   t.is((await set({ disabled: true })).status, 200);
   t.is(await status(disabled.as), 401);
   t.is((await set({ disabled: false })).status, 200);
   t.is(await status(disabled.as), 200);
 
   const deleted = await tokenOf('viewer', ['logs:read']);
-  t.is((await harness.ask('DELETE', `/api/service-accounts/${deleted.id}`)).status, 200);
+  t.is((await harness.request('DELETE', `/api/service-accounts/${deleted.id}`)).status, 200);
   t.is(await status(deleted.as), 401);
   t.is(await harness.documents.of('a').collection(apiTokens).find(deleted.tokenId), undefined);
 });
@@ -116,12 +116,12 @@ test.serial('a token ends when it expires, and none is made for longer than is a
     t.is(refused.body.details[0].path, 'expiresAt');
   }
   const { body } = await newToken(id, ['logs:read'], { expiresAt: at(2) });
-  const status = async () => (await harness.ask('GET', '/api/logs', { as: `token ${body.token}` })).status;
+  const status = async () => (await harness.request('GET', '/api/logs', { as: `token ${body.token}` })).status;
   t.is(await status(), 200);
   nowMs += 2 * dayMs;
   t.is(await status(), 401);
   await sweepApiTokens(harness.documents, nowMs + 29 * dayMs);
-  const there = async () => (await harness.ask('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
+  const there = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
   nowMs -= 2 * dayMs;
   t.is(await there(), 1, 'listed for a while');
   await sweepApiTokens(harness.documents, nowMs + 33 * dayMs);
@@ -141,9 +141,9 @@ test('what is not one of our tokens is refused', async (t) => {
     'oiq_sa_',
     `oiq_lk_${token.slice(7)}`,
   ];
-  for (const one of wrong) t.is((await harness.ask('GET', '/api/logs', { as: `token ${one}` })).status, 401, one);
+  for (const one of wrong) t.is((await harness.request('GET', '/api/logs', { as: `token ${one}` })).status, 401, one);
   const headers = { cookie: `oiq_token=${token}` };
-  t.is((await harness.ask('GET', '/api/logs', { as: 'nobody', headers })).status, 401, 'as a cookie');
+  t.is((await harness.request('GET', '/api/logs', { as: 'nobody', headers })).status, 401, 'as a cookie');
 });
 
 test('a scope that there is not is named', async (t) => {
@@ -153,13 +153,13 @@ test('a scope that there is not is named', async (t) => {
     t.is(status, 400, scope);
     t.is(body.details[0].path, 'scopes.1');
   }
-  const { body } = await harness.ask('GET', '/api/scopes');
+  const { body } = await harness.request('GET', '/api/scopes');
   const logs = body.items.find((each: { scope: string }) => each.scope === 'logs:read');
   t.true(logs.operations.includes('GET /api/logs'));
 });
 
 test('nobody climbs: no account is Owner, and a token makes nothing that may do more than it may', async (t) => {
-  const owner = await harness.ask('POST', '/api/service-accounts', { body: { name: 'Too high', role: 'owner' } });
+  const owner = await harness.request('POST', '/api/service-accounts', { body: { name: 'Too high', role: 'owner' } });
   t.is(owner.status, 400);
   const { as, id } = await tokenOf('admin', ['service-accounts:write', 'logs:read']);
   t.is((await newToken(id, ['logs:read', 'service-accounts:read'], {}, as)).status, 200, 'no more than it has');
@@ -167,17 +167,17 @@ test('nobody climbs: no account is Owner, and a token makes nothing that may do 
 
   const strong = await account('viewer');
   await newToken(strong, ['users:write']);
-  const patch = (body: object) => harness.ask('PATCH', `/api/service-accounts/${strong}`, { as, body });
+  const patch = (body: object) => harness.request('PATCH', `/api/service-accounts/${strong}`, { as, body });
   t.is((await patch({ role: 'admin' })).status, 403, 'raising an account with wider tokens');
   t.is((await patch({ description: 'Renamed' })).status, 200);
-  t.is((await harness.ask('PATCH', `/api/service-accounts/${strong}`, { body: { disabled: true } })).status, 200);
+  t.is((await harness.request('PATCH', `/api/service-accounts/${strong}`, { body: { disabled: true } })).status, 200);
   t.is((await patch({ disabled: false })).status, 403, 'enabling one');
 });
 
 test('another organization’s accounts and tokens are not there', async (t) => {
   const { id, tokenId } = await tokenOf('viewer', ['logs:read']);
   const as = `token ${await harness.signIn('owner@b.example')}` as const;
-  const asked: readonly [string, string, object?][] = [
+  const requests: readonly [string, string, object?][] = [
     ['GET', `/api/service-accounts/${id}`],
     ['PATCH', `/api/service-accounts/${id}`, { disabled: true }],
     ['DELETE', `/api/service-accounts/${id}`],
@@ -185,18 +185,18 @@ test('another organization’s accounts and tokens are not there', async (t) => 
     ['POST', `/api/service-accounts/${id}/tokens`, { name: 'Mine', scopes: ['logs:read'] }],
     ['DELETE', `/api/service-accounts/${id}/tokens/${tokenId}`],
   ];
-  for (const [method, path, body] of asked)
-    t.is((await harness.ask(method, path, { as, ...(body && { body }) })).status, 404, `${method} ${path}`);
+  for (const [method, path, body] of requests)
+    t.is((await harness.request(method, path, { as, ...(body && { body }) })).status, 404, `${method} ${path}`);
   const other = await account('viewer');
-  const crossed = await harness.ask('DELETE', `/api/service-accounts/${other}/tokens/${tokenId}`);
+  const crossed = await harness.request('DELETE', `/api/service-accounts/${other}/tokens/${tokenId}`);
   t.is(crossed.status, 404, 'a token of another account');
 });
 
 test('the last use of a token is kept, once a minute at most', async (t) => {
   const { id, tokenId, as } = await tokenOf('viewer', ['logs:read']);
-  const shown = async () => (await harness.ask('GET', `/api/service-accounts/${id}/tokens`)).body.items[0];
+  const shown = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items[0];
   t.is((await shown()).lastUsedAt, null);
-  for (let times = 0; times < 5; times++) await harness.ask('GET', '/api/logs', { as });
+  for (let times = 0; times < 5; times++) await harness.request('GET', '/api/logs', { as });
   await eventually('the last use to be kept', async () => (await shown()).lastUsedAt !== null);
   t.is((await shown()).lastUsedFrom, '127.0.0.1');
   t.is((await harness.documents.of('a').collection(apiTokenUses).find(tokenId))?.version, 1);

@@ -65,7 +65,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const deploymentsOf = async (service: string) => {
-  const { status, body } = await harness.ask(
+  const { status, body } = await harness.request(
     'GET',
     `/api/services/${service}/deployments?scope=account&from=${at - 30 * minuteMs}`,
     { as: 'viewer' },

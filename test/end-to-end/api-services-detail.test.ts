@@ -27,8 +27,8 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const range = `from=${minute - 5 * minuteMs}`;
-const ask = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+const get = async (path: string) => {
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -36,17 +36,17 @@ const pathOf = (name: string): string => `/api/services/${encodeURIComponent(nam
 
 for (const name of ['cart', 'web', odd])
   test(`the figures of ${name} are those of its raw spans, and of the list`, async (t) => {
-    const body = await ask(`${pathOf(name)}?${range}&scope=account`);
+    const body = await get(`${pathOf(name)}?${range}&scope=account`);
     const [hand] = await byHand(harness.columns, `service = '${name}'`);
     t.deepEqual(wrongWith(body.figures, hand as ByHand, secondsOf(body)), []);
-    const { items } = await ask(`/api/services?${range}&scope=account&to=${Date.parse(body.to) - 1}`);
+    const { items } = await get(`/api/services?${range}&scope=account&to=${Date.parse(body.to) - 1}`);
     const listed = items.find((item: { name: string }) => item.name === name);
     t.deepEqual(listed.figures.duration, body.figures.duration);
     t.deepEqual(listed.sends, body.sends);
   });
 
 test('a service has its instances, versions, runtimes, what all share, and no other organization’s', async (t) => {
-  const body = await ask(`${pathOf('cart')}?${range}&scope=account`);
+  const body = await get(`${pathOf('cart')}?${range}&scope=account`);
   const counted = async (id: string) => {
     const [row] = await harness.columns.query<Record<string, number>>(
       `SELECT toFloat64(count()) AS spans, toFloat64(countIf(kind IN (2, 5) OR (kind <= 1 AND parent_span_id = toFixedString('', 8)))) AS requests,
@@ -72,7 +72,7 @@ test('a service has its instances, versions, runtimes, what all share, and no ot
   t.deepEqual(body.attributes, { 'service.name': 'cart' });
   t.deepEqual(body.dependencies, { callers: 1, services: 0, databases: 1, queues: 0, external: 0 });
   t.false(JSON.stringify(body).includes('canary'));
-  const live = await ask(`${pathOf('cart')}?${range}&scope=account&environment=live`);
+  const live = await get(`${pathOf('cart')}?${range}&scope=account&environment=live`);
   t.deepEqual(
     live.instances.map(({ id }: { id: string }) => id),
     ['cart-1'],
@@ -80,7 +80,7 @@ test('a service has its instances, versions, runtimes, what all share, and no ot
 });
 
 test('an instance that ran two versions is one, with what it ran last and what it ran before', async (t) => {
-  const { instances, versions } = await ask(`${pathOf(odd)}?${range}&scope=account`);
+  const { instances, versions } = await get(`${pathOf(odd)}?${range}&scope=account`);
   const [last, first] = versions.map(({ version }: { version: string }) => version);
   t.deepEqual([last, first].toSorted(), ['1', '2']);
   t.is(instances.length, 1);
@@ -90,23 +90,23 @@ test('an instance that ran two versions is one, with what it ran last and what i
 test('a service that the scope never had is not found, and one that was silent in the range is', async (t) => {
   for (const path of ['', '/timeseries', '/endpoints']) {
     const statusOf = async (name: string, query: string) =>
-      (await harness.ask('GET', `${pathOf(name)}${path}?${query}`, { as: 'viewer' })).status;
+      (await harness.request('GET', `${pathOf(name)}${path}?${query}`, { as: 'viewer' })).status;
     t.is(await statusOf('nothing', `${range}&scope=account`), 404);
     t.is(await statusOf('canary-b', `${range}&scope=account`), 404);
     t.is(await statusOf('cart', `${range}&projectId=money`), 404);
     t.is(await statusOf('cart', range), 400);
     t.is(await statusOf('cart', `from=${minute - 60 * minuteMs}&to=${minute - 50 * minuteMs}&scope=account`), 200);
   }
-  const silent = await ask(
+  const silent = await get(
     `${pathOf('cart')}?from=${minute - 60 * minuteMs}&to=${minute - 50 * minuteMs}&scope=account`,
   );
   t.deepEqual(silent.lastSeen, { value: null, reason: 'the service sent nothing in this range' });
-  t.is((await ask(`${pathOf('meter')}?${range}&scope=account`)).sends.metrics, true);
+  t.is((await get(`${pathOf('meter')}?${range}&scope=account`)).sends.metrics, true);
 });
 
 test('endpoints have the figures of their raw spans, sorted and in pages', async (t) => {
   const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
-  const body = await ask(`${pathOf('cart')}/endpoints?${range}&scope=account`);
+  const body = await get(`${pathOf('cart')}/endpoints?${range}&scope=account`);
   const hand = await byHand(
     harness.columns,
     "service = 'cart'",
@@ -120,11 +120,11 @@ test('endpoints have the figures of their raw spans, sorted and in pages', async
   t.deepEqual(wrong, []);
   for (const sort of ['name', 'requests', '-p95', '-apdex']) {
     const query = `scope=account&sort=${sort}`;
-    const { items } = await ask(`${pathOf('cart')}/endpoints?${range}&${query}`);
+    const { items } = await get(`${pathOf('cart')}/endpoints?${range}&${query}`);
     const paged: unknown[] = [];
     let cursor = '';
     do {
-      const page = await ask(
+      const page = await get(
         `${pathOf('cart')}/endpoints?${cursor === '' ? range : `cursor=${cursor}`}&${query}&limit=3`,
       );
       paged.push(...page.items);
@@ -151,7 +151,7 @@ test('each point of a series is what the raw spans of its step give', async (t) 
     ],
     ['&endpoint=/items/2', "attributes['http.route'] = '/items/2'"],
   ] as const) {
-    const body = await ask(
+    const body = await get(
       `${pathOf('cart')}/timeseries?from=${minute}&to=${minute + 10 * minuteMs - 1}&step=4m&scope=account${query}`,
     );
     const hand = new Map(
@@ -183,6 +183,6 @@ test('each point of a series is what the raw spans of its step give', async (t) 
     );
   }
   const query = `${pathOf('cart')}/timeseries?${range}&scope=account`;
-  t.is((await harness.ask('GET', `${query}&step=90s`, { as: 'viewer' })).status, 400);
-  t.is((await harness.ask('GET', `${query}&environment=live&endpoint=x`, { as: 'viewer' })).status, 400);
+  t.is((await harness.request('GET', `${query}&step=90s`, { as: 'viewer' })).status, 400);
+  t.is((await harness.request('GET', `${query}&environment=live&endpoint=x`, { as: 'viewer' })).status, 400);
 });

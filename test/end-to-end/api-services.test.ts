@@ -22,8 +22,8 @@ test.after.always(() => harness?.close());
 
 // The metric came now: the range reaches up to it.
 const range = `from=${minute - 5 * minuteMs}`;
-const ask = async (path: string, as: 'viewer' | 'editor' = 'viewer') => {
-  const { status, body } = await harness.ask('GET', path, { as });
+const get = async (path: string, as: 'viewer' | 'editor' = 'viewer') => {
+  const { status, body } = await harness.request('GET', path, { as });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
@@ -46,7 +46,7 @@ for (const [title, query, condition] of [
   ['a threshold that is asked for', 'scope=account&apdexThresholdMs=33', '1'],
 ] as const)
   test(`every figure of ${title} is what the raw spans give`, async (t) => {
-    const body = await ask(`/api/services?${range}&${query}`);
+    const body = await get(`/api/services?${range}&${query}`);
     const items: Item[] = body.items.filter(({ figures }: Item) => 'requests' in figures);
     const hand = await byHand(harness.columns, `service != '' AND ${condition}`);
     t.deepEqual(
@@ -61,7 +61,7 @@ for (const [title, query, condition] of [
   });
 
 test('services that send only logs or metrics are there, and their requests are unknown', async (t) => {
-  const { items } = await ask(`/api/services?${range}&scope=account`);
+  const { items } = await get(`/api/services?${range}&scope=account`);
   const sends = Object.fromEntries(items.map((item: Item) => [item.name, item['sends']]));
   t.deepEqual(sends['mute'], { logs: 7, spans: 0, metrics: false });
   t.deepEqual(sends['meter'], { logs: 0, spans: 0, metrics: true });
@@ -74,11 +74,11 @@ test('services that send only logs or metrics are there, and their requests are 
 });
 
 test('a service says its environments, versions, languages and runtimes, of the project that is asked for', async (t) => {
-  const all = await ask(`/api/services?${range}&scope=account&search=CAR`);
+  const all = await get(`/api/services?${range}&scope=account&search=CAR`);
   t.is(all.items.length, 1);
   t.like(all.items[0], { environments: ['live', 'test'], languages: ['go'], runtimes: ['go 1.26'] });
   t.deepEqual([...all.items[0].versions].sort(), ['1.0', '1.1', '9']);
-  const money = await ask(`/api/services?${range}&projectId=money`);
+  const money = await get(`/api/services?${range}&projectId=money`);
   t.deepEqual(
     money.items.map(({ name, versions }: { name: string; versions: string[] }) => [name, versions.toSorted()]),
     [
@@ -93,12 +93,12 @@ test('lists are sorted by any figure both ways, and pages give each service once
   for (const sort of sorts)
     for (const sign of ['', '-']) {
       const query = `scope=account&sort=${sign}${sort}`;
-      const { items } = await ask(`/api/services?${range}&${query}`);
+      const { items } = await get(`/api/services?${range}&${query}`);
       t.is(items.length, 5);
       const paged: Item[] = [];
       let cursor = '';
       do {
-        const page = await ask(`/api/services?${cursor === '' ? range : `cursor=${cursor}`}&${query}&limit=2`);
+        const page = await get(`/api/services?${cursor === '' ? range : `cursor=${cursor}`}&${query}&limit=2`);
         paged.push(...page.items);
         cursor = page.nextCursor ?? '';
       } while (cursor !== '');
@@ -126,26 +126,26 @@ test('lists are sorted by any figure both ways, and pages give each service once
 });
 
 test('a scope must be stated, and a cursor of another list is refused', async (t) => {
-  t.is((await harness.ask('GET', '/api/services', { as: 'viewer' })).status, 400);
-  t.is((await harness.ask('GET', '/api/services?scope=account&cursor=bG9ncw', { as: 'viewer' })).status, 400);
+  t.is((await harness.request('GET', '/api/services', { as: 'viewer' })).status, 400);
+  t.is((await harness.request('GET', '/api/services?scope=account&cursor=bG9ncw', { as: 'viewer' })).status, 400);
 });
 
 test.serial(
   'the threshold of the Apdex is a setting of the organization and of single services, by Editors, with an audit record',
   async (t) => {
     const settings = { apdexThresholdMs: 80, services: [{ service: 'web', apdexThresholdMs: 2000 }] };
-    t.deepEqual(await ask('/api/service-settings'), { apdexThresholdMs: 500, services: [] });
-    t.is((await harness.ask('PUT', '/api/service-settings', { as: 'viewer', body: settings })).status, 403);
-    t.is((await harness.ask('PUT', '/api/service-settings', { as: 'editor', body: settings })).status, 200);
+    t.deepEqual(await get('/api/service-settings'), { apdexThresholdMs: 500, services: [] });
+    t.is((await harness.request('PUT', '/api/service-settings', { as: 'viewer', body: settings })).status, 403);
+    t.is((await harness.request('PUT', '/api/service-settings', { as: 'editor', body: settings })).status, 200);
     const twice = { services: [...settings.services, ...settings.services] };
-    t.is((await harness.ask('PUT', '/api/service-settings', { as: 'editor', body: twice })).status, 400);
-    t.deepEqual(await ask('/api/service-settings'), settings);
-    const { items } = await ask(`/api/services?${range}&scope=account&limit=999`);
+    t.is((await harness.request('PUT', '/api/service-settings', { as: 'editor', body: twice })).status, 400);
+    t.deepEqual(await get('/api/service-settings'), settings);
+    const { items } = await get(`/api/services?${range}&scope=account&limit=999`);
     const thresholds = Object.fromEntries(
       items.flatMap(({ name, figures }: Item) => ('apdex' in figures ? [[name, figures.apdex.thresholdMs]] : [])),
     );
     t.deepEqual(thresholds, { [odd]: 80, cart: 80, web: 2000 });
-    const { body } = await harness.ask('GET', '/api/audit?action=service-settings.update');
+    const { body } = await harness.request('GET', '/api/audit?action=service-settings.update');
     t.is(body.items.length, 1);
   },
 );

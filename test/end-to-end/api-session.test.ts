@@ -22,7 +22,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const login = (body: unknown, headers: Record<string, string> = {}) =>
-  harness.ask('POST', '/auth/login', { as: 'nobody', body, headers });
+  harness.request('POST', '/auth/login', { as: 'nobody', body, headers });
 
 test('signing in gives a token, an HttpOnly cookie and who one is', async (t) => {
   const before = Date.now();
@@ -40,7 +40,7 @@ test('signing in gives a token, an HttpOnly cookie and who one is', async (t) =>
   const claims = decodeJwt(body.token);
   t.deepEqual(Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'sid', 'sub', 'tid']);
   t.is(decodeProtectedHeader(body.token).alg, 'EdDSA');
-  const keys = await harness.ask('GET', '/auth/jwks.json', { as: 'nobody' });
+  const keys = await harness.request('GET', '/auth/jwks.json', { as: 'nobody' });
   t.is(keys.body.keys[0].kid, decodeProtectedHeader(body.token).kid);
   t.false('d' in keys.body.keys[0]);
 });
@@ -77,37 +77,41 @@ test('many attempts at one account from one address are refused for a while, and
 test('cookie and bearer are the same session, and signing out ends both at once', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const asCookie = { as: 'nobody', headers: { cookie: `a=b; oiq_token=${token}` } } as const;
-  const byCookie = await harness.ask('GET', '/auth/session', asCookie);
-  const byBearer = await harness.ask('GET', '/auth/session', { as: `token ${token}` });
+  const byCookie = await harness.request('GET', '/auth/session', asCookie);
+  const byBearer = await harness.request('GET', '/auth/session', { as: `token ${token}` });
   t.is(byCookie.body.role, 'editor');
   t.deepEqual(byCookie.body, byBearer.body);
-  const out = await harness.ask('POST', '/auth/logout', { as: `token ${token}` });
+  const out = await harness.request('POST', '/auth/logout', { as: `token ${token}` });
   t.is(out.status, 200);
   for (const name of ['oiq_token', 'oiq_refresh'])
     t.true(out.headers.getSetCookie().some((cookie) => cookie.startsWith(`${name}=; `) && cookie.includes('1970')));
-  t.is((await harness.ask('GET', '/auth/session', asCookie)).status, 401);
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 401);
+  t.is((await harness.request('GET', '/auth/session', asCookie)).status, 401);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 401);
 });
 
 test('Authorization alone decides where it is present', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const headers = { cookie: `oiq_token=${token}`, authorization: 'Bearer nonsense' };
-  t.is((await harness.ask('GET', '/auth/session', { as: 'nobody', headers })).status, 401);
+  t.is((await harness.request('GET', '/auth/session', { as: 'nobody', headers })).status, 401);
   const basic = { cookie: `oiq_token=${token}`, authorization: 'Basic YTpi' };
-  t.is((await harness.ask('GET', '/auth/session', { as: 'nobody', headers: basic })).status, 401);
+  t.is((await harness.request('GET', '/auth/session', { as: 'nobody', headers: basic })).status, 401);
 });
 
 test('a license key is no session', async (t) => {
   const key = 'oiq_lk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
   for (const headers of [{ 'x-license-key': key }, { authorization: `Bearer ${key}` }])
-    t.is((await harness.ask('GET', '/api/logs', { as: 'nobody', headers })).status, 401);
+    t.is((await harness.request('GET', '/api/logs', { as: 'nobody', headers })).status, 401);
 });
 
 test('a write with the cookie needs a page of ours', async (t) => {
   const token = await harness.signIn('owner@a.example');
   const write = async (headers: Record<string, string>): Promise<number> =>
-    (await harness.ask('POST', '/api/slos', { as: 'nobody', headers: { cookie: `oiq_token=${token}`, ...headers } }))
-      .status;
+    (
+      await harness.request('POST', '/api/slos', {
+        as: 'nobody',
+        headers: { cookie: `oiq_token=${token}`, ...headers },
+      })
+    ).status;
   t.is(await write({}), 403);
   t.is(await write({ origin: 'https://evil.example' }), 403);
   t.is(await write({ 'sec-fetch-site': 'cross-site', origin: harness.url }), 403);
@@ -122,9 +126,9 @@ const cookiesFor = async (publicUrl: string | undefined, host: string): Promise<
   const other = await startHarness({ sharing: harness, environment });
   try {
     const { hostname, port } = new URL(other.url);
-    const asked = request({ hostname, port, path: '/auth/login', method: 'POST', headers: { host, ...asJson } });
-    asked.end(JSON.stringify({ email: 'viewer@a.example', password }));
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    const loginRequest = request({ hostname, port, path: '/auth/login', method: 'POST', headers: { host, ...asJson } });
+    loginRequest.end(JSON.stringify({ email: 'viewer@a.example', password }));
+    const [answer] = (await once(loginRequest, 'response')) as [IncomingMessage];
     answer.resume();
     return answer.headers['set-cookie'] ?? [];
   } finally {
@@ -175,7 +179,7 @@ test('forged tokens are refused', async (t) => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const sign = (protectedHeader: { alg: string; kid?: string; typ?: string }, changed: object = {}): Promise<string> =>
     new SignJWT({ ...claims, ...changed }).setProtectedHeader(protectedHeader).sign(privateKey);
-  const jwks = (await harness.ask('GET', '/auth/jwks.json', { as: 'nobody' })).body.keys[0];
+  const jwks = (await harness.request('GET', '/auth/jwks.json', { as: 'nobody' })).body.keys[0];
   const forged: Record<string, string> = {
     'no algorithm': `${encode({ alg: 'none', kid, typ: 'at+jwt' })}.${payload}.`,
     'another key': await sign({ alg: 'EdDSA', kid: kid ?? '', typ: 'at+jwt' }),
@@ -188,8 +192,8 @@ test('forged tokens are refused', async (t) => {
     'a key id that is a path': await sign({ alg: 'EdDSA', kid: '../../secret-key', typ: 'at+jwt' }),
   };
   for (const [what, one] of Object.entries(forged))
-    t.is((await harness.ask('GET', '/auth/session', { as: `token ${one}` })).status, 401, what);
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status, 200);
+    t.is((await harness.request('GET', '/auth/session', { as: `token ${one}` })).status, 401, what);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${token}` })).status, 200);
 });
 
 test('a changed role, a disabled or removed membership and a disabled organization count within a second', async (t) => {
@@ -200,9 +204,9 @@ test('a changed role, a disabled or removed membership and a disabled organizati
   const id = found.items[0]?.id ?? '';
   const as = `token ${await harness.signIn('admin@b.example')}` as const;
   const becomes = async (status: number): Promise<void> => {
-    const asked = async (): Promise<number> => (await harness.ask('GET', '/api/dead-letter', { as })).status;
-    await eventually(`an answer of ${status}`, async () => (await asked()) === status);
-    t.is(await asked(), status);
+    const statusNow = async (): Promise<number> => (await harness.request('GET', '/api/dead-letter', { as })).status;
+    await eventually(`an answer of ${status}`, async () => (await statusNow()) === status);
+    t.is(await statusNow(), status);
   };
   await becomes(200);
   const members = harness.documents.of('b').collection(memberships);
@@ -222,26 +226,26 @@ test('a changed role, a disabled or removed membership and a disabled organizati
 
 test('what lies outside the API is the dashboard’s: a page for a GET, an HTML 404 for anything else', async (t) => {
   for (const path of ['/', '/search/logs', '/v1/logs', '/anything/at/all']) {
-    const page = await harness.ask('GET', path, { as: 'nobody' });
+    const page = await harness.request('GET', path, { as: 'nobody' });
     t.is(page.status, 200);
     t.regex(page.headers.get('content-type') ?? '', /^text\/html/);
-    const other = await harness.ask('POST', path, { as: 'nobody', body: {} });
+    const other = await harness.request('POST', path, { as: 'nobody', body: {} });
     t.is(other.status, 404);
     t.regex(other.headers.get('content-type') ?? '', /^text\/html/);
   }
-  const unknown = await harness.ask('GET', '/api/nothing-here', { as: 'nobody' });
+  const unknown = await harness.request('GET', '/api/nothing-here', { as: 'nobody' });
   t.is(unknown.status, 404);
   t.is(unknown.body.error, 'NOT_FOUND');
 });
 
 test('the document and its reference page need no session and nothing from elsewhere', async (t) => {
-  const document = await harness.ask('GET', '/api/openapi.json', { as: 'nobody' });
+  const document = await harness.request('GET', '/api/openapi.json', { as: 'nobody' });
   t.is(document.body.openapi, '3.1.0');
-  const page = await harness.ask('GET', '/api/docs', { as: 'nobody' });
+  const page = await harness.request('GET', '/api/docs', { as: 'nobody' });
   t.is(page.status, 200);
   t.notRegex(page.body, /(?:src|href)="?https?:/);
   for (const linked of ['/api/openapi.json', '/api/asyncapi.json']) t.true(page.body.includes(`href="${linked}"`));
-  t.is((await harness.ask('POST', '/api/docs', { as: 'nobody', body: {} })).status, 405);
+  t.is((await harness.request('POST', '/api/docs', { as: 'nobody', body: {} })).status, 405);
 });
 
 test.after('neither passwords nor tokens are written to the log', (t) => {

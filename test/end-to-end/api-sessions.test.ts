@@ -19,11 +19,11 @@ test.after.always(() => harness?.close());
 
 const nobody = 'nobody' as const;
 const login = (email: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  harness.ask('POST', '/auth/login', { as: nobody, body: { email, password }, headers });
+  harness.request('POST', '/auth/login', { as: nobody, body: { email, password }, headers });
 const refresh = (refreshToken: string): Promise<Answer> =>
-  harness.ask('POST', '/auth/refresh', { as: nobody, body: { refreshToken } });
+  harness.request('POST', '/auth/refresh', { as: nobody, body: { refreshToken } });
 const isLive = async (token: string): Promise<boolean> => {
-  const { status } = await harness.ask('GET', '/auth/session', { as: `token ${token}` });
+  const { status } = await harness.request('GET', '/auth/session', { as: `token ${token}` });
   if (status !== 200 && status !== 401) throw new Error(`answered ${status}`);
   return status === 200;
 };
@@ -66,7 +66,7 @@ for (const [what, older, passesMs] of [
     const { body } = await login('owner@a.example');
     const chain = [body.refreshToken as string];
     let token = '';
-    for (let turn = 0; turn < older; turn++) {
+    for (let attempt = 0; attempt < older; attempt++) {
       const next = await refresh(chain.at(-1) ?? '');
       chain.push(next.body.refreshToken);
       token = next.body.token;
@@ -93,7 +93,7 @@ test.serial('what is not a refresh token of ours ends nobody’s session', async
   ];
   for (const guess of guesses) t.is((await refresh(guess)).status, 401, guess);
   t.true(await isLive(body.token));
-  t.is((await harness.ask('GET', '/auth/session', { as: `token ${body.refreshToken}` })).status, 401);
+  t.is((await harness.request('GET', '/auth/session', { as: `token ${body.refreshToken}` })).status, 401);
   t.is((await refresh(body.refreshToken)).status, 200);
 });
 
@@ -118,7 +118,7 @@ test.serial('a session ends 30 days after its last refresh, 90 days after its be
     t.is(next.status, 200);
     refreshToken = next.body.refreshToken;
   }
-  const there = await harness.ask('POST', '/auth/switch-tenant', {
+  const there = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${(await refresh(refreshToken)).body.token}`,
     body: { organizationId: 'a' },
   });
@@ -147,15 +147,15 @@ test.serial(
     t.is(signedIn.body.refreshToken, undefined);
     const cookie = cookiesOf(signedIn).get('oiq_refresh') ?? '';
     t.regex(cookie, /; Path=\/auth; HttpOnly; SameSite=Strict;/);
-    const ask = (headers: Record<string, string>) =>
-      harness.ask('POST', '/auth/refresh', {
+    const switchTo = (headers: Record<string, string>) =>
+      harness.request('POST', '/auth/refresh', {
         as: nobody,
         headers: { cookie: `oiq_refresh=${cookieValue(cookie)}`, ...headers },
       });
-    t.is((await ask({})).status, 403);
-    t.is((await ask({ 'sec-fetch-site': 'cross-site' })).status, 403);
-    t.is((await ask({ origin: 'https://evil.example' })).status, 403);
-    const next = await ask(page);
+    t.is((await switchTo({})).status, 403);
+    t.is((await switchTo({ 'sec-fetch-site': 'cross-site' })).status, 403);
+    t.is((await switchTo({ origin: 'https://evil.example' })).status, 403);
+    const next = await switchTo(page);
     t.is(next.status, 200);
     t.is(next.body.refreshToken, undefined);
     t.not(cookieValue(cookiesOf(next).get('oiq_refresh')), cookieValue(cookie));
@@ -195,7 +195,7 @@ test.serial('I see my sessions and end one of them; nobody else’s is there', a
   const other = (await login('viewer@a.example')).body;
   t.not(decodeJwt(phone.token).sid, decodeJwt(laptop.token).sid);
   const as = `token ${laptop.token}` as const;
-  const { body } = await harness.ask('GET', '/auth/sessions', { as });
+  const { body } = await harness.request('GET', '/auth/sessions', { as });
   const shown = (agent: string) => body.items.find(({ userAgent }: { userAgent: string }) => userAgent === agent);
   t.true(shown('A laptop').current);
   t.false(shown('A phone').current);
@@ -204,7 +204,7 @@ test.serial('I see my sessions and end one of them; nobody else’s is there', a
   t.notRegex(JSON.stringify(body), /[Hh]ash|oiq_rt/);
   t.is(body.items.length, 2);
 
-  const end = (id: unknown) => harness.ask('DELETE', `/auth/sessions/${id}`, { as });
+  const end = (id: unknown) => harness.request('DELETE', `/auth/sessions/${id}`, { as });
   t.is((await end(decodeJwt(other.token).sid)).status, 404);
   t.true(await isLive(other.token));
   t.is((await end(decodeJwt(phone.token).sid)).status, 200);
@@ -217,19 +217,19 @@ test.serial('changing the password needs the present one, and ends the other ses
   const email = 'auditor@a.example';
   const [here, elsewhere] = [(await login(email)).body, (await login(email)).body];
   const change = (currentPassword: string, newPassword: string) =>
-    harness.ask('POST', '/auth/change-password', {
+    harness.request('POST', '/auth/change-password', {
       as: `token ${here.token}`,
       body: { currentPassword, newPassword },
     });
   const next = 'a quite different sentence';
-  for (const [current, wanted, path] of [
+  for (const [current, newPassword, path] of [
     ['wrong', next, 'currentPassword'],
     [password, 'short', 'newPassword'],
     [password, password, 'newPassword'],
     [password, 'password12345', 'newPassword'],
   ] as const) {
-    const refused = await change(current, wanted);
-    t.is(refused.status, 400, wanted);
+    const refused = await change(current, newPassword);
+    t.is(refused.status, 400, newPassword);
     t.is(refused.body.details[0].path, path);
   }
   t.true(await isLive(elsewhere.token));
@@ -246,7 +246,7 @@ test.serial('changing the password needs the present one, and ends the other ses
 test.serial('I go to another organization of mine with a session of its own, and to none that is not', async (t) => {
   const { body } = await login('viewer@a.example');
   const go = (organizationId: string) =>
-    harness.ask('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
+    harness.request('POST', '/auth/switch-tenant', { as: `token ${body.token}`, body: { organizationId } });
   t.is((await go('b')).status, 404);
   t.is((await go('nowhere')).status, 404);
   const members = harness.documents.of('b').collection(memberships);
@@ -257,7 +257,7 @@ test.serial('I go to another organization of mine with a session of its own, and
   t.is(there.status, 200);
   t.is(there.body.tenant.id, 'b');
   t.is(cookiesOf(there).size, 2);
-  const session = await harness.ask('GET', '/auth/session', { as: `token ${there.body.token}` });
+  const session = await harness.request('GET', '/auth/session', { as: `token ${there.body.token}` });
   t.is(session.body.role, 'admin');
   t.is(session.body.tenant.id, 'b');
   t.not(decodeJwt(there.body.token).sid, decodeJwt(body.token).sid);
@@ -294,7 +294,7 @@ test.serial('I sign in to an organization that I name, which leads my next sign-
   const { id } = await harness.documents.of(usersTenant).collection(users).insert(somebody);
   await harness.documents.of('a').collection(memberships).insert({ id, role: 'viewer' });
   const signIn = (organizationId?: string) =>
-    harness.ask('POST', '/auth/login', {
+    harness.request('POST', '/auth/login', {
       as: 'nobody',
       body: { email, password, ...(organizationId && { organizationId }) },
     });
@@ -323,11 +323,11 @@ test.serial('I sign in to the organization where I was last, and to my oldest wh
   t.is(first.tenant.id, 'b');
   await placeIn('a').insert({ id, role: 'viewer' });
   t.is((await login(email)).body.tenant.id, 'b', 'an invitation to an older one leads nobody there');
-  const there = await harness.ask('POST', '/auth/switch-tenant', {
+  const there = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${first.token}`,
     body: { organizationId: 'a' },
   });
-  t.is((await harness.ask('POST', '/auth/logout', { as: `token ${there.body.token}` })).status, 200);
+  t.is((await harness.request('POST', '/auth/logout', { as: `token ${there.body.token}` })).status, 200);
   t.is((await login(email)).body.tenant.id, 'a');
   await placeIn('a').update(id, { disabled: true });
   t.is((await login(email)).body.tenant.id, 'b');

@@ -11,18 +11,18 @@ test.before(async () => {
 test.after.always(() => harness.close());
 
 const open = async (title: string): Promise<string> => {
-  const { status, body } = await harness.ask('POST', '/api/siem/cases', {
+  const { status, body } = await harness.request('POST', '/api/siem/cases', {
     as: 'editor',
     body: { title, severity: 'high', signalIds: ['s1', 's2'] },
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.id;
 };
-const change = (id: string, body: object) => harness.ask('PATCH', `/api/siem/cases/${id}`, { as: 'editor', body });
+const change = (id: string, body: object) => harness.request('PATCH', `/api/siem/cases/${id}`, { as: 'editor', body });
 
 test('a case tells when it was responded to, contained and closed, and why not yet', async (t) => {
   const id = await open('times');
-  const opened = (await harness.ask('GET', `/api/siem/cases/${id}`, { as: 'viewer' })).body;
+  const opened = (await harness.request('GET', `/api/siem/cases/${id}`, { as: 'viewer' })).body;
   t.deepEqual(opened.timeToRespond, { value: null, reason: 'it was not responded to yet' });
   t.deepEqual(opened.timeToClose, { value: null, reason: 'it was not closed yet' });
 
@@ -65,7 +65,7 @@ test('a resolution goes with a closed case only, and an assignee is a user of th
 test('cases are found by the signal that they are about, by state and by severity', async (t) => {
   const id = await open('found');
   const ids = async (query: string): Promise<string[]> => {
-    const { body } = await harness.ask('GET', `/api/siem/cases?${query}`, { as: 'viewer' });
+    const { body } = await harness.request('GET', `/api/siem/cases?${query}`, { as: 'viewer' });
     return body.items.map((item: { id: string }) => item.id);
   };
   t.true((await ids('signalId=s2&state=open')).includes(id));
@@ -76,8 +76,11 @@ test('cases are found by the signal that they are about, by state and by severit
 test('comments stand in their order, with their author', async (t) => {
   const id = await open('commented');
   for (const text of ['first', 'second'])
-    t.is((await harness.ask('POST', `/api/siem/cases/${id}/comments`, { as: 'editor', body: { text } })).status, 200);
-  const { body } = await harness.ask('GET', `/api/siem/cases/${id}`, { as: 'viewer' });
+    t.is(
+      (await harness.request('POST', `/api/siem/cases/${id}/comments`, { as: 'editor', body: { text } })).status,
+      200,
+    );
+  const { body } = await harness.request('GET', `/api/siem/cases/${id}`, { as: 'viewer' });
   t.deepEqual(
     body.comments.map(({ text, authorName }: { text: string; authorName: string }) => [text, authorName.length > 0]),
     [
@@ -91,7 +94,7 @@ test('evidence has its hash in the audit chain, and what was changed behind the 
   const id = await open('evidence');
   const content = Buffer.from('a log line\n');
   const sha256 = createHash('sha256').update(content).digest('hex');
-  const attached = await harness.ask('POST', `/api/siem/cases/${id}/evidence`, {
+  const attached = await harness.request('POST', `/api/siem/cases/${id}/evidence`, {
     as: 'editor',
     body: { name: 'line.txt', mediaType: 'text/plain', content: content.toString('base64') },
   });
@@ -99,14 +102,14 @@ test('evidence has its hash in the audit chain, and what was changed behind the 
   t.is(attached.body.sha256, sha256);
   t.true(attached.body.isIntact);
 
-  const recorded = await harness.ask('GET', '/api/audit?action=security-case-evidence.attach', { as: 'owner' });
+  const recorded = await harness.request('GET', '/api/audit?action=security-case-evidence.attach', { as: 'owner' });
   t.true(recorded.body.items.some(({ resource }: { resource: { id: string } }) => resource.id.startsWith(sha256)));
-  const verify = async () => (await harness.ask('GET', '/api/evidence/verify', { as: 'owner' })).body;
+  const verify = async () => (await harness.request('GET', '/api/evidence/verify', { as: 'owner' })).body;
   t.true((await verify()).valid);
 
   const stored = harness.documents.of('a').collection(caseEvidence);
   await stored.update(attached.body.id, { content: Buffer.from('another line\n').toString('base64') });
-  const { body } = await harness.ask('GET', `/api/siem/cases/${id}`, { as: 'viewer' });
+  const { body } = await harness.request('GET', `/api/siem/cases/${id}`, { as: 'viewer' });
   t.false(body.evidence[0].isIntact);
   t.is((await verify()).firstBreak.kind, 'evidence-edited');
   await stored.delete(attached.body.id);
@@ -115,19 +118,19 @@ test('evidence has its hash in the audit chain, and what was changed behind the 
 
 test('evidence that is too large is refused with its size, and no way changes or removes it', async (t) => {
   const id = await open('large');
-  const large = await harness.ask('POST', `/api/siem/cases/${id}/evidence`, {
+  const large = await harness.request('POST', `/api/siem/cases/${id}/evidence`, {
     as: 'editor',
     body: { name: 'large', content: Buffer.alloc(2_000_001).toString('base64') },
   });
   t.is(large.status, 413);
   t.regex(large.body.message, /2000001/);
   for (const method of ['PUT', 'PATCH', 'DELETE'])
-    t.is((await harness.ask(method, `/api/siem/cases/${id}/evidence`, { as: 'editor', body: {} })).status, 405);
+    t.is((await harness.request(method, `/api/siem/cases/${id}/evidence`, { as: 'editor', body: {} })).status, 405);
 });
 
 test('an organization without the entitlement has no cases', async (t) => {
   const token = await harness.signIn('owner@b.example');
-  const { status, body } = await harness.ask('GET', '/api/siem/cases', { as: `token ${token}` });
+  const { status, body } = await harness.request('GET', '/api/siem/cases', { as: `token ${token}` });
   t.is(status, 403);
   t.is(body.error, 'UPGRADE_REQUIRED');
 });

@@ -39,7 +39,7 @@ const later = (seconds: number): void => {
 };
 
 const subscribe = async (name: string, more: object): Promise<string> => {
-  const { status, body } = await harness.ask('POST', path, {
+  const { status, body } = await harness.request('POST', path, {
     as: 'editor',
     body: { name, everySeconds: 600, ...more },
   });
@@ -47,11 +47,11 @@ const subscribe = async (name: string, more: object): Promise<string> => {
   return body.id;
 };
 const statusOf = async (id: string) => {
-  const { body } = await harness.ask('GET', path, { as: 'viewer' });
+  const { body } = await harness.request('GET', path, { as: 'viewer' });
   return body.items.find((feed: { id: string }) => feed.id === id).status;
 };
 const indicatorsOf = async (source: string): Promise<string[]> => {
-  const { body } = await harness.ask(
+  const { body } = await harness.request(
     'GET',
     `/api/siem/threat-intel/indicators?limit=100&state=valid&source=${source}`,
     {
@@ -61,7 +61,7 @@ const indicatorsOf = async (source: string): Promise<string[]> => {
   return body.items.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`).sort();
 };
 /** Every other feed would be polled with it. */
-const forget = (id: string) => harness.ask('DELETE', `${path}/${id}`, { as: 'editor' });
+const forget = (id: string) => harness.request('DELETE', `${path}/${id}`, { as: 'editor' });
 
 const stix = (id: string, value: string, more: object = {}) => ({
   ...{ type: 'indicator', spec_version: '2.1', id: `indicator--${id}`, pattern_type: 'stix' },
@@ -73,8 +73,8 @@ test.serial('a collection of a TAXII 2.1 server is read page by page, and then w
     added: `2026-01-0${at + 1}T00:00:00.000000Z`,
     object: stix(each, `${each}.example`),
   }));
-  server.reply = ({ path: asked, headers }): Reply => {
-    const url = new URL(asked, server.url);
+  server.reply = ({ path: requestedPath, headers }): Reply => {
+    const url = new URL(requestedPath, server.url);
     if (headers.accept !== 'application/taxii+json;version=2.1') return { status: 406 };
     if (headers.authorization !== `Basic ${btoa('ann:secret')}`) return { status: 401 };
     if (url.pathname !== '/api1/collections/of%20partners/objects/') return { status: 404 };
@@ -172,9 +172,9 @@ test.serial('a feed that was changed is polled at once, and read from its beginn
   const id = await subscribe('changed', { location: { type: 'url', url: `${server.url}/list`, format: 'list' } });
   await poll();
   const before = await statusOf(id);
-  const { body: feed } = await harness.ask('GET', `${path}/${id}`, { as: 'editor' });
+  const { body: feed } = await harness.request('GET', `${path}/${id}`, { as: 'editor' });
   const { id: _, version, createdAt, updatedAt, status, ...fields } = feed;
-  const { status: answer } = await harness.ask('PUT', `${path}/${id}`, {
+  const { status: answer } = await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { ...fields, validDays: 1 },
   });
@@ -247,8 +247,8 @@ test.serial('a server that asks to wait is waited for', async (t) => {
 
 test.serial('pages that were stored before a failure are not read again', async (t) => {
   let isBroken = true;
-  server.reply = ({ path: asked }) => {
-    const url = new URL(asked, server.url);
+  server.reply = ({ path: requestedPath }) => {
+    const url = new URL(requestedPath, server.url);
     if (url.searchParams.has('next')) return isBroken ? { status: 503 } : { status: 200, body: '{}' };
     return {
       status: 200,
@@ -287,7 +287,10 @@ test.serial('an address in a private network is not asked', async (t) => {
 test.serial('secrets of feeds are stored sealed, and never shown', async (t) => {
   const authentication = { type: 'header', header: 'X-API-Key', secret: 'a very secret key' };
   const location = { type: 'url', url: `${server.url}/key`, format: 'list' };
-  const { body } = await harness.ask('POST', path, { as: 'editor', body: { name: 'keyed', location, authentication } });
+  const { body } = await harness.request('POST', path, {
+    as: 'editor',
+    body: { name: 'keyed', location, authentication },
+  });
   t.is(body.authentication.secret, '********');
   server.reply = () => ({ status: 200, body: '' });
   server.received.length = 0;
@@ -309,7 +312,7 @@ const refused: readonly [what: string, body: object, field: RegExp][] = [
 for (const [what, body, field] of refused)
   test.serial(`a feed with ${what} is refused`, async (t) => {
     const location = { type: 'url', url: 'https://feeds.example/', format: 'list' };
-    const answer = await harness.ask('POST', path, { as: 'editor', body: { name: 'bad', location, ...body } });
+    const answer = await harness.request('POST', path, { as: 'editor', body: { name: 'bad', location, ...body } });
     t.is(answer.status, 400);
     t.regex(JSON.stringify(answer.body), field);
   });

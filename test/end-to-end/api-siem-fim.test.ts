@@ -4,7 +4,7 @@ import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
-const sha = (letter: string): string => letter.repeat(64);
+const sha = (character: string): string => character.repeat(64);
 let offset = 0;
 
 interface Made {
@@ -60,15 +60,15 @@ test.before(async () => {
 test.after.always(() => harness.close());
 
 const baselines = '/api/siem/fim/baselines';
-const ask = async (query: string): Promise<Answer['body']> => {
-  const { status, body } = await harness.ask('GET', `/api/siem/fim?${query}`, { as: 'viewer' });
+const list = async (query: string): Promise<Answer['body']> => {
+  const { status, body } = await harness.request('GET', `/api/siem/fim?${query}`, { as: 'viewer' });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
-const ids = async (query: string): Promise<string[]> => (await ask(query)).items.map(({ id }: { id: string }) => id);
-const take = (body: object): Promise<Answer> => harness.ask('POST', baselines, { as: 'editor', body });
+const ids = async (query: string): Promise<string[]> => (await list(query)).items.map(({ id }: { id: string }) => id);
+const createBaseline = (body: object): Promise<Answer> => harness.request('POST', baselines, { as: 'editor', body });
 const decide = (id: string, version: number, state: string): Promise<Answer> =>
-  harness.ask('PATCH', `${baselines}/${id}`, {
+  harness.request('PATCH', `${baselines}/${id}`, {
     as: 'editor',
     body: { state },
     headers: { 'if-match': `"${version}"` },
@@ -77,12 +77,12 @@ const decide = (id: string, version: number, state: string): Promise<Answer> =>
 let webId = '';
 
 test.serial('changes are listed newest first, page by page, and are unknown without a baseline', async (t) => {
-  const { items } = await ask('limit=1');
+  const { items } = await list('limit=1');
   t.is(items[0].verdict, 'unknown');
   t.regex(items[0].reason, /no approved baseline/);
   const seen: string[] = [];
   for (let cursor = ''; ; ) {
-    const page = await ask(`limit=3&cursor=${cursor}`.replace(/&cursor=$/, ''));
+    const page = await list(`limit=3&cursor=${cursor}`.replace(/&cursor=$/, ''));
     seen.push(...page.items.map(({ id }: { id: string }) => id));
     if (page.nextCursor === null) break;
     cursor = page.nextCursor;
@@ -101,11 +101,11 @@ test.serial('changes are found by host, path, action and hash', async (t) => {
 });
 
 test.serial('a baseline holds the files of a group of hosts as they were last seen', async (t) => {
-  const { status, body } = await take({ name: 'Web', hosts: ['web-*'], paths: ['/etc/'] });
+  const { status, body } = await createBaseline({ name: 'Web', hosts: ['web-*'], paths: ['/etc/'] });
   t.is(status, 200, JSON.stringify(body));
   t.like(body, { state: 'proposed', files: 4, approvedAt: null, version: 1 });
   webId = body.id;
-  const files = await harness.ask('GET', `${baselines}/${webId}/files`, { as: 'viewer' });
+  const files = await harness.request('GET', `${baselines}/${webId}/files`, { as: 'viewer' });
   t.deepEqual(files.body, {
     items: [
       { path: '/etc/gone', states: [{ isPresent: false }] },
@@ -124,25 +124,27 @@ test.serial('a baseline holds the files of a group of hosts as they were last se
 });
 
 test.serial('what is proposed decides nothing; approving needs If-Match, and is audited with who did it', async (t) => {
-  t.true((await ask('')).items.every(({ verdict }: { verdict: string }) => verdict === 'unknown'));
-  const bare = await harness.ask('PATCH', `${baselines}/${webId}`, { as: 'editor', body: { state: 'approved' } });
+  t.true((await list('')).items.every(({ verdict }: { verdict: string }) => verdict === 'unknown'));
+  const bare = await harness.request('PATCH', `${baselines}/${webId}`, { as: 'editor', body: { state: 'approved' } });
   t.is(bare.status, 428);
   t.is((await decide(webId, 7, 'approved')).status, 412);
-  const account = await harness.ask('POST', '/api/service-accounts', { body: { name: 'Pipeline', role: 'editor' } });
-  const token = await harness.ask('POST', `/api/service-accounts/${account.body.id}/tokens`, {
+  const account = await harness.request('POST', '/api/service-accounts', {
+    body: { name: 'Pipeline', role: 'editor' },
+  });
+  const token = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
     body: { name: 'Pipeline', scopes: ['siem:write'], expiresAt: new Date(nowMs + 3_600_000).toISOString() },
   });
-  const machine = await harness.ask('PATCH', `${baselines}/${webId}`, {
+  const machine = await harness.request('PATCH', `${baselines}/${webId}`, {
     ...{ as: `token ${token.body.token}`, body: { state: 'approved' } },
     headers: { 'if-match': '"1"' },
   });
   t.is(machine.status, 403);
-  t.is((await harness.ask('PATCH', `${baselines}/${webId}`, { as: 'viewer', body: {} })).status, 403);
+  t.is((await harness.request('PATCH', `${baselines}/${webId}`, { as: 'viewer', body: {} })).status, 403);
   const { body } = await decide(webId, 1, 'approved');
   t.like(body, { state: 'approved', version: 2 });
   t.truthy(body.approvedAt);
   t.truthy(body.approvedBy);
-  const { body: audit } = await harness.ask('GET', '/api/audit?action=file-baseline.update', { as: 'owner' });
+  const { body: audit } = await harness.request('GET', '/api/audit?action=file-baseline.update', { as: 'owner' });
   t.is(audit.items[0]?.resource.id, webId);
 });
 
@@ -175,13 +177,13 @@ test.serial('later changes are approved or not, with the reason; others stay unk
   ];
   // They are later than the baseline, which was taken now.
   await land(later.map(([made]) => ({ ...made, agoSeconds: -3_600 })));
-  const { items } = await ask('to=now%2B2h&from=now%2B30m');
+  const { items } = await list('to=now%2B2h&from=now%2B30m');
   for (const [{ id }, verdict, reason] of later) {
     const found = items.find((each: { id: string }) => each.id === id);
     t.is(found?.verdict, verdict, `${id}: ${found?.reason}`);
     t.regex(found.reason, reason, id);
   }
-  const early = (await ask('host=web-1&path=/etc/motd')).items.find(({ id }: { id: string }) => id === 'motd');
+  const early = (await list('host=web-1&path=/etc/motd')).items.find(({ id }: { id: string }) => id === 'motd');
   t.is(early.verdict, 'unknown');
   t.regex(early.reason, /before baseline "Web" was taken/);
 });
@@ -193,13 +195,13 @@ test.serial('changes are found by verdict, over pages, and summed up', async (t)
   const paged: string[] = [];
   for (let cursor = ''; ; ) {
     const query = cursor === '' ? range : `cursor=${cursor}`;
-    const page = await ask(`${query}&verdict=unapproved&limit=2`);
+    const page = await list(`${query}&verdict=unapproved&limit=2`);
     paged.push(...page.items.map(({ id }: { id: string }) => id));
     if (page.nextCursor === null) break;
     cursor = page.nextCursor;
   }
   t.deepEqual(paged, all);
-  const { summary } = await ask(`${range}&summary=true&limit=1`);
+  const { summary } = await list(`${range}&summary=true&limit=1`);
   t.is(summary.changes, first.length + 12);
   t.is(summary.byVerdict.unapproved, 6);
   t.is(summary.byAction.deleted, 3);
@@ -211,13 +213,13 @@ test.serial('unapproved changes stand in the event feed, page by page', async (t
   const seen: string[] = [];
   for (let cursor = ''; ; ) {
     const query = cursor === '' ? 'kinds=file&from=now-2h&to=now%2B2h' : `kinds=file&cursor=${cursor}`;
-    const { body } = await harness.ask('GET', `/api/events?${query}&limit=4`, { as: 'viewer' });
+    const { body } = await harness.request('GET', `/api/events?${query}&limit=4`, { as: 'viewer' });
     seen.push(...body.items.map(({ id }: { id: string }) => id));
     if (body.nextCursor === null) break;
     cursor = body.nextCursor;
   }
   t.deepEqual(seen, await ids('from=now-2h&to=now%2B2h&verdict=unapproved'));
-  const { body } = await harness.ask('GET', '/api/events?from=now-2h&to=now%2B2h&kinds=file', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/events?from=now-2h&to=now%2B2h&kinds=file', { as: 'viewer' });
   const event = body.items.find(({ id }: { id: string }) => id === 'evil');
   t.is(event.title, '/etc/motd changed on web-1');
   t.regex(event.text, /this is eeee/);
@@ -253,7 +255,7 @@ test.serial('package managers, packages and deployments explain changes of their
   ];
   await land(cases.map(([made]) => ({ ...made, agoSeconds: ago })));
   const range = `from=${nowMs + 7_200_000}&to=${nowMs + 7_200_000}`;
-  const { items } = await ask(range);
+  const { items } = await list(range);
   for (const [{ id }, verdict, reason] of cases) {
     const found = items.find((each: { id: string }) => each.id === id);
     t.is(found?.verdict, verdict, `${id}: ${found?.reason}`);
@@ -263,16 +265,16 @@ test.serial('package managers, packages and deployments explain changes of their
 });
 
 test.serial('a newer baseline of the same files takes the place of the former one', async (t) => {
-  const { body } = await take({
+  const { body } = await createBaseline({
     ...{ name: 'Web 2', hosts: ['web-*'], paths: ['/etc/'], state: 'approved' },
     files: [{ path: '/etc/motd', states: [{ isPresent: true, sha256: sha('e') }] }],
   });
   t.like(body, { state: 'approved', files: 1, takenFrom: null });
-  const { items } = await ask(`from=${nowMs + 3_600_000}&to=${nowMs + 3_600_000}&path=/etc/motd`);
+  const { items } = await list(`from=${nowMs + 3_600_000}&to=${nowMs + 3_600_000}&path=/etc/motd`);
   const verdictOf = (id: string) => items.find((each: { id: string }) => each.id === id).verdict;
   t.is(verdictOf('evil'), 'approved');
   t.is(verdictOf('back'), 'unapproved');
-  const moved = await harness.ask('PATCH', `${baselines}/${body.id}`, {
+  const moved = await harness.request('PATCH', `${baselines}/${body.id}`, {
     ...{ as: 'editor', body: { paths: ['/'] }, headers: { 'if-match': '"1"' } },
   });
   t.like(moved.body, { state: 'proposed', approvedAt: null, approvedBy: null });
@@ -280,17 +282,17 @@ test.serial('a newer baseline of the same files takes the place of the former on
 });
 
 test.serial('an empty baseline is not approved, and a deleted one decides nothing', async (t) => {
-  const { body } = await take({ name: 'Nothing', paths: ['/nowhere'] });
+  const { body } = await createBaseline({ name: 'Nothing', paths: ['/nowhere'] });
   t.is(body.files, 0);
   t.is((await decide(body.id, 1, 'approved')).status, 400);
-  const unguarded = await harness.ask('DELETE', `${baselines}/${webId}`, { as: 'editor' });
+  const unguarded = await harness.request('DELETE', `${baselines}/${webId}`, { as: 'editor' });
   t.is(unguarded.status, 428);
-  const deleted = await harness.ask('DELETE', `${baselines}/${webId}`, {
+  const deleted = await harness.request('DELETE', `${baselines}/${webId}`, {
     as: 'editor',
     headers: { 'if-match': '"2"' },
   });
   t.is(deleted.status, 200);
-  t.is((await harness.ask('GET', `${baselines}/${webId}/files`, { as: 'viewer' })).status, 404);
+  t.is((await harness.request('GET', `${baselines}/${webId}/files`, { as: 'viewer' })).status, 404);
   t.deepEqual(await ids(`from=${nowMs + 3_600_000}&to=${nowMs + 3_600_000}&verdict=approved`), []);
 });
 

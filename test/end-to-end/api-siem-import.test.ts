@@ -33,7 +33,7 @@ interface Item {
 }
 
 const send = async (content: string, type: string, query = ''): Promise<Item[]> => {
-  const { status, body } = await harness.ask('POST', `/api/siem/rules/import${query}`, {
+  const { status, body } = await harness.request('POST', `/api/siem/rules/import${query}`, {
     as: 'editor',
     body: content,
     headers: { 'content-type': type },
@@ -47,7 +47,7 @@ const outcomes = (items: readonly Item[]): string[][] => items.map(({ title, out
 test.serial('a dry run says what would happen, and writes nothing', async (t) => {
   const items = await yaml(rule('One', { id: ids[0] }), '?dryRun=true');
   t.deepEqual(outcomes(items), [['One', 'created']]);
-  t.is((await harness.ask('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' })).status, 404);
+  t.is((await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' })).status, 404);
 });
 
 test.serial('many documents are imported with a result for each, and what is wrong is named by line', async (t) => {
@@ -70,14 +70,14 @@ test.serial('the same again changes nothing, and what has changed is named', asy
   const [changed] = await yaml(rule('One', { id: ids[0], level: 'low', image: 'net' }));
   t.is(changed?.outcome, 'changed');
   t.is(changed?.message, 'changes level, detection');
-  const { body } = await harness.ask('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
+  const { body } = await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
   t.deepEqual([body.version, body.severity, body.riskScore], [2, 'low', 20]);
 });
 
 test.serial('what the team has set of a rule stays, and its tests keep a change out', async (t) => {
   const tests = { mustMatch: [{ EventID: 1, Image: 'C:\\net.exe' }], mustNotMatch: [] };
   const source = rule('One', { id: ids[0], level: 'low', image: 'net' });
-  const put = await harness.ask('PUT', `/api/siem/rules/${ids[0]}`, {
+  const put = await harness.request('PUT', `/api/siem/rules/${ids[0]}`, {
     as: 'editor',
     body: { source, tests, enabled: false, risk: 33, note: 'ours' },
   });
@@ -87,14 +87,14 @@ test.serial('what the team has set of a rule stays, and its tests keep a change 
   t.regex(refused?.message ?? '', /tests\.mustMatch\.0/);
   const [changed] = await yaml(`${source}\nauthor: somebody`);
   t.is(changed?.outcome, 'changed');
-  const { body } = await harness.ask('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
+  const { body } = await harness.request('GET', `/api/siem/rules/${ids[0]}`, { as: 'viewer' });
   t.deepEqual([body.enabled, body.riskScore, body.note], [false, 33, 'ours']);
 });
 
 test.serial('new rules are enabled by status and level', async (t) => {
   const items = await yaml(rule('Quiet', { id: ids[1], level: 'low' }), '?minLevel=medium&status=stable');
   t.is(items[0]?.message, 'it is not enabled');
-  const { body } = await harness.ask('GET', `/api/siem/rules/${ids[1]}`, { as: 'viewer' });
+  const { body } = await harness.request('GET', `/api/siem/rules/${ids[1]}`, { as: 'viewer' });
   t.false(body.enabled);
 });
 
@@ -118,7 +118,7 @@ test.serial('an archive is imported file by file; what is no YAML in it is left 
     ['Bad', 'refused'],
   ]);
   t.regex(items[1]?.message ?? '', /^rules\/bad\.yaml: line /);
-  const broken = await harness.ask('POST', '/api/siem/rules/import', {
+  const broken = await harness.request('POST', '/api/siem/rules/import', {
     as: 'editor',
     body: 'no archive',
     headers: { 'content-type': 'application/zip' },
@@ -127,7 +127,7 @@ test.serial('an archive is imported file by file; what is no YAML in it is left 
 });
 
 test.serial('what is exported can be imported again', async (t) => {
-  const { status, body } = await harness.ask('GET', '/api/siem/rules/export', { as: 'viewer' });
+  const { status, body } = await harness.request('GET', '/api/siem/rules/export', { as: 'viewer' });
   t.is(status, 200);
   const items = await yaml(body);
   t.deepEqual([...new Set(items.map(({ outcome }) => outcome))], ['unchanged']);

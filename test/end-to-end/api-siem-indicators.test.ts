@@ -13,8 +13,8 @@ test.before(async () => {
 test.after.always(() => harness.close());
 
 const path = '/api/siem/threat-intel/indicators';
-const add = (body: object) => harness.ask('POST', path, { as: 'editor', body });
-const list = async (query: string) => (await harness.ask('GET', `${path}?${query}`, { as: 'viewer' })).body.items;
+const add = (body: object) => harness.request('POST', path, { as: 'editor', body });
+const list = async (query: string) => (await harness.request('GET', `${path}?${query}`, { as: 'viewer' })).body.items;
 
 test.serial('an indicator is stored as it is compared, and is believed by its confidence', async (t) => {
   const { status, body } = await add({
@@ -29,11 +29,11 @@ test.serial('an indicator is stored as it is compared, and is believed by its co
 });
 
 test.serial('what a source tells again is no second indicator', async (t) => {
-  const told = {
+  const indicatorSet = {
     source: 'analyst',
     indicators: [{ type: 'domain', value: 'evil.example', confidence: 80, tags: ['c2'] }],
   };
-  t.is((await add(told)).body.unchanged, 1);
+  t.is((await add(indicatorSet)).body.unchanged, 1);
   const changed = await add({
     source: 'analyst',
     indicators: [{ type: 'domain', value: 'evil.example', confidence: 20 }],
@@ -43,7 +43,7 @@ test.serial('what a source tells again is no second indicator', async (t) => {
     (await list('source=analyst')).map(({ confidence }: { confidence: number }) => confidence),
     [20],
   );
-  t.is((await add({ ...told, source: 'another' })).body.created, 1);
+  t.is((await add({ ...indicatorSet, source: 'another' })).body.created, 1);
 });
 
 test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named', async (t) => {
@@ -77,14 +77,14 @@ test.serial('what is given as objects is read in a thread, too', async (t) => {
   const many = (part: string): string => Array.from({ length: 100_000 }, () => part).join('|');
   const content = { Event: { Attribute: [{ type: many('ip-dst'), value: many('192.0.2.1'), to_ids: true }] } };
   const body = JSON.stringify({ format: 'misp', content });
-  const ask = async (): Promise<void> => {
-    const answer = await harness.ask('POST', path, { as: 'editor', body });
+  const upload = async (): Promise<void> => {
+    const answer = await harness.request('POST', path, { as: 'editor', body });
     t.is(answer.status, 413, JSON.stringify(answer.body));
     t.regex(answer.body.message, /this one 100000/);
   };
-  const beside = Math.min(await cpuMsOf(ask), await cpuMsOf(ask));
+  const mainThreadMs = Math.min(await cpuMsOf(upload), await cpuMsOf(upload));
   const atOnce = await cpuMsOf(() => readMisp(content));
-  t.true(beside < atOnce / 2, `${beside} ms beside ${atOnce} ms`);
+  t.true(mainThreadMs < atOnce / 2, `${mainThreadMs} ms beside ${atOnce} ms`);
 });
 
 test.serial('fields of objects that are of another type than theirs are left out', async (t) => {
@@ -108,8 +108,8 @@ test.serial('indicators are found by value, type, tag and whether they still cou
 
 test.serial('an indicator is deleted, and only by who may', async (t) => {
   const [one] = await list('source=misp');
-  t.is((await harness.ask('DELETE', `${path}/${one.id}`, { as: 'viewer' })).status, 403);
-  t.is((await harness.ask('DELETE', `${path}/${one.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('DELETE', `${path}/${one.id}`, { as: 'viewer' })).status, 403);
+  t.is((await harness.request('DELETE', `${path}/${one.id}`, { as: 'editor' })).status, 200);
   t.deepEqual(await list('source=misp'), []);
 });
 
@@ -130,14 +130,14 @@ test.serial(
   'new indicators are looked for in stored logs where that is asked, and what came of it is told',
   async (t) => {
     const hunts = harness.documents.of('a').collection(indicatorHunts);
-    const told = {
+    const indicatorSet = {
       source: 'hunting',
       indicators: [{ type: 'ip', value: '203.0.113.9' }],
       retroHunt: { from: 'now-1d' },
     };
     const startedMs = Date.now();
-    t.is((await add(told)).body.created, 1);
-    t.is((await add(told)).body.unchanged, 1);
+    t.is((await add(indicatorSet)).body.created, 1);
+    t.is((await add(indicatorSet)).body.unchanged, 1);
     const { items } = await hunts.list();
     t.is(items.length, 1, 'for what is told again there is no second hunt');
     const [hunt] = items;
@@ -158,6 +158,6 @@ test.serial(
     t.regex(events[0]?.text ?? '', /^0 log records were looked at, and 0 matches found\.$/);
     await run(true);
     t.is(await hunts.count(), 0);
-    t.is((await add({ ...told, source: 'other', retroHunt: { from: 'soon' } })).status, 400);
+    t.is((await add({ ...indicatorSet, source: 'other', retroHunt: { from: 'soon' } })).status, 400);
   },
 );

@@ -28,7 +28,7 @@ const ruleText = (name: string, more: readonly string[] = []): string =>
 const event = { EventID: 1, Image: 'C:\\Windows\\System32\\whoami.exe', User: 'ann' };
 const other = { EventID: 1, Image: 'C:\\Windows\\notepad.exe' };
 const path = '/api/siem/rules';
-const create = (body: object) => harness.ask('POST', path, { as: 'editor', body });
+const create = (body: object) => harness.request('POST', path, { as: 'editor', body });
 
 test.serial('a rule is known by its own id, and tells what it says about itself', async (t) => {
   const { status, body } = await create({
@@ -66,13 +66,13 @@ test.serial('what is wrong with a rule is named with its line and field', async 
 });
 
 test.serial('a rule is replaced by another version of itself, never by another rule', async (t) => {
-  const replaced = await harness.ask('PUT', `${path}/${id}`, {
+  const replaced = await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { source: ruleText('Who am I, again', [`id: ${id}`]), risk: 10 },
   });
   t.is(replaced.body.version, 2);
   t.is(replaced.body.riskScore, 10);
-  const another = await harness.ask('PUT', `${path}/${id}`, {
+  const another = await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { source: ruleText('Another', ['id: 00000000-0000-4000-8000-000000000000']) },
   });
@@ -80,7 +80,7 @@ test.serial('a rule is replaced by another version of itself, never by another r
 });
 
 test.serial('sample events say which fields matched and why', async (t) => {
-  const { status, body } = await harness.ask('POST', `${path}/${id}/test`, {
+  const { status, body } = await harness.request('POST', `${path}/${id}/test`, {
     as: 'editor',
     body: { events: [other, event] },
   });
@@ -104,13 +104,13 @@ test.serial('a filter narrows what a rule matches, in tests too', async (t) => {
   ].join('\n');
   const { body: made } = await create({ source: filter });
   t.is(made.kind, 'filter');
-  const tried = await harness.ask('POST', `${path}/${id}/test`, { as: 'editor', body: { events: [event] } });
+  const tried = await harness.request('POST', `${path}/${id}/test`, { as: 'editor', body: { events: [event] } });
   t.deepEqual(tried.body.matches, []);
-  t.is((await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' })).status, 200);
 });
 
 test.serial('validation reads many documents, and says what each needs', async (t) => {
-  const { body } = await harness.ask('POST', `${path}/validate`, {
+  const { body } = await harness.request('POST', `${path}/validate`, {
     as: 'editor',
     body: { source: `${ruleText('One')}\n---\n${ruleText('Two').replace('condition: selection', 'condition: other')}` },
   });
@@ -126,13 +126,13 @@ test.serial('validation reads many documents, and says what each needs', async (
 test.serial('a rule is switched off by one field, and the rest of it stays', async (t) => {
   const source = 'title: Off\nlogsource: { product: cisco }\ndetection:\n  a: { f: x }\n  condition: a';
   const tests = { mustMatch: [{ f: 'x' }], mustNotMatch: [] };
-  const before = (await harness.ask('POST', path, { as: 'editor', body: { source, tests } })).body;
+  const before = (await harness.request('POST', path, { as: 'editor', body: { source, tests } })).body;
   const own = `${path}/${before.id}`;
-  const { status, body } = await harness.ask('PATCH', own, { as: 'editor', body: { enabled: false } });
+  const { status, body } = await harness.request('PATCH', own, { as: 'editor', body: { enabled: false } });
   t.is(status, 200, JSON.stringify(body));
   t.false(body.enabled);
   t.deepEqual([body.source, body.tests, body.version], [before.source, before.tests, before.version + 1]);
-  await harness.ask('DELETE', own, { as: 'editor' });
+  await harness.request('DELETE', own, { as: 'editor' });
 });
 
 test.serial('validation and import warn of what can be run and is probably not meant', async (t) => {
@@ -143,13 +143,13 @@ test.serial('validation and import warn of what can be run and is probably not m
     text('Words', ['  a: [shutdown]', '  b: { f: x }', '  condition: a'], '[attack.t9999, attack.t1064]'),
     text('Good', ['  a: { f: x }', '  condition: a'], '[attack.t1033]'),
   ].join('\n---\n');
-  const { body } = await harness.ask('POST', `${path}/validate`, { as: 'editor', body: { source } });
+  const { body } = await harness.request('POST', `${path}/validate`, { as: 'editor', body: { source } });
   const [excludes, words, good] = body.documents.map(({ warnings }: { warnings: string[] }) => warnings);
   t.regex(excludes.join(), /^detection\.condition: it holds for an event without any field/);
   t.is(words.length, 4);
   t.regex(words.join('\n'), /no technique T9999[\s\S]*T1064[\s\S]*detection\.b: no condition[\s\S]*keywords alone/);
   t.deepEqual(good, []);
-  const imported = await harness.ask('POST', `${path}/import?dryRun=true`, {
+  const imported = await harness.request('POST', `${path}/import?dryRun=true`, {
     as: 'editor',
     body: { files: [{ name: 'x.yml', source }] },
   });
@@ -159,13 +159,16 @@ test.serial('validation and import warn of what can be run and is probably not m
 test.serial('a rule that needs to know a log source says so where its tests fail, and may match all', async (t) => {
   const source = 'title: Words\nlogsource: { product: cisco }\ndetection:\n  a: [shutdown]\n  condition: a';
   const tests = { mustMatch: [{ message: 'shutdown now' }], mustNotMatch: [] };
-  const refused = await harness.ask('POST', path, { as: 'editor', body: { source, tests } });
+  const refused = await harness.request('POST', path, { as: 'editor', body: { source, tests } });
   t.is(refused.status, 400);
   t.regex(refused.body.details[0].message, /nothing is known.*anySource/);
-  const { status, body } = await harness.ask('POST', path, { as: 'editor', body: { source, tests, anySource: true } });
+  const { status, body } = await harness.request('POST', path, {
+    as: 'editor',
+    body: { source, tests, anySource: true },
+  });
   t.is(status, 200, JSON.stringify(body));
   t.true(body.anySource);
-  const tried = await harness.ask('POST', `${path}/${body.id}/test`, {
+  const tried = await harness.request('POST', `${path}/${body.id}/test`, {
     as: 'editor',
     body: { events: [{ message: 'shutdown' }, { message: 'start' }] },
   });
@@ -173,15 +176,15 @@ test.serial('a rule that needs to know a log source says so where its tests fail
     tried.body.matches.map(({ event: at }: { event: number }) => at),
     [0],
   );
-  await harness.ask('DELETE', `${path}/${body.id}`, { as: 'editor' });
+  await harness.request('DELETE', `${path}/${body.id}`, { as: 'editor' });
   const wrapped = { tests: { mustMatch: [{ name: 'x', event: { message: 'shutdown' } }], mustNotMatch: [] } };
-  const said = await harness.ask('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
-  t.regex(JSON.stringify(said.body.details), /give the event itself/);
+  const answer = await harness.request('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
+  t.regex(JSON.stringify(answer.body.details), /give the event itself/);
 });
 
 test.serial('rules are found by severity, kind and text', async (t) => {
   const titles = async (query: string): Promise<string[]> =>
-    (await harness.ask('GET', `${path}?${query}`, { as: 'viewer' })).body.items.map(
+    (await harness.request('GET', `${path}?${query}`, { as: 'viewer' })).body.items.map(
       (item: { title: string }) => item.title,
     );
   t.true((await titles('severity=high')).includes('Who am I, again'));
@@ -190,13 +193,13 @@ test.serial('rules are found by severity, kind and text', async (t) => {
 });
 
 test.serial('coverage counts rules by technique, and is given as a layer of ATT&CK Navigator too', async (t) => {
-  const { body } = await harness.ask('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
   const discovery = body.tactics.find(({ name }: { name: string }) => name === 'Discovery');
   const technique = discovery.techniques.find((each: { id: string }) => each.id === 'T1033');
   t.true(technique.rules >= 2);
   t.is(technique.signals, 0);
   t.regex(body.notice, /MITRE/);
-  const layer = await harness.ask('GET', '/api/siem/mitre/coverage?format=navigator', { as: 'viewer' });
+  const layer = await harness.request('GET', '/api/siem/mitre/coverage?format=navigator', { as: 'viewer' });
   t.is(layer.body.domain, 'enterprise-attack');
   t.deepEqual(
     layer.body.techniques.map(({ techniqueID }: { techniqueID: string }) => techniqueID),
@@ -212,14 +215,17 @@ test.serial('a rule is run over stored records, and tells what it would have fou
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type) VALUES ${rows.join(', ')}`,
   );
-  const { status, body } = await harness.ask('POST', `${path}/${id}/backtest`, {
+  const { status, body } = await harness.request('POST', `${path}/${id}/backtest`, {
     as: 'editor',
     body: { from: 'now-5m' },
   });
   t.is(status, 200, JSON.stringify(body));
   t.deepEqual([body.records, body.isWhole, body.signals], [2, true, 1]);
   t.is(body.items[0].events[0].fields[0].value, event.Image);
-  const cut = await harness.ask('POST', `${path}/${id}/backtest`, { as: 'editor', body: { from: 'now-5m', limit: 1 } });
+  const cut = await harness.request('POST', `${path}/${id}/backtest`, {
+    as: 'editor',
+    body: { from: 'now-5m', limit: 1 },
+  });
   t.false(cut.body.isWhole);
 });
 
@@ -232,7 +238,8 @@ test.serial('a table of field names of its own is what an organization reads its
   const { body: made } = await create({ source: doors });
   const opened = { vendor: 'Acme Doors', payload: { card: { holder: 'ann' } } };
   const tried = async (): Promise<unknown> =>
-    (await harness.ask('POST', `${path}/${made.id}/test`, { as: 'editor', body: { events: [opened] } })).body.matches;
+    (await harness.request('POST', `${path}/${made.id}/test`, { as: 'editor', body: { events: [opened] } })).body
+      .matches;
   t.deepEqual(await tried(), []);
   const table = {
     name: 'badge readers',
@@ -241,11 +248,11 @@ test.serial('a table of field names of its own is what an organization reads its
     roots: ['payload'],
     sources: [{ when: [{ names: ['vendor'], values: ['acme doors'] }], is: { product: 'badges' } }],
   };
-  const { status, body } = await harness.ask('POST', '/api/siem/field-tables', { as: 'editor', body: table });
+  const { status, body } = await harness.request('POST', '/api/siem/field-tables', { as: 'editor', body: table });
   t.is(status, 200, JSON.stringify(body));
   t.is(((await tried()) as object[]).length, 1);
-  await harness.ask('DELETE', `/api/siem/field-tables/${body.id}`, { as: 'editor' });
-  await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' });
+  await harness.request('DELETE', `/api/siem/field-tables/${body.id}`, { as: 'editor' });
+  await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
 });
 
 test.serial('a placeholder stands for what the organization says, and a rule without it is told', async (t) => {
@@ -256,28 +263,28 @@ test.serial('a placeholder stands for what the organization says, and a rule wit
   ].join('\n');
   const { body: made } = await create({ source });
   const unknown = async (): Promise<unknown> =>
-    (await harness.ask('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
+    (await harness.request('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
       .unknownPlaceholders;
   const tried = async (): Promise<number> =>
     (
-      await harness.ask('POST', `${path}/${made.id}/test`, {
+      await harness.request('POST', `${path}/${made.id}/test`, {
         as: 'editor',
         body: { events: [{ User: 'svc_7' }, { User: 'bob' }] },
       })
     ).body.matches.length;
   t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
   const placeholder = { name: 'admins', values: ['ann', 'svc_*'] };
-  const { body } = await harness.ask('POST', '/api/siem/placeholders', { as: 'editor', body: placeholder });
+  const { body } = await harness.request('POST', '/api/siem/placeholders', { as: 'editor', body: placeholder });
   t.deepEqual([await unknown(), await tried()], [[], 1]);
   const renamed = { ...placeholder, name: 'others' };
-  await harness.ask('PUT', `/api/siem/placeholders/${body.id}`, { as: 'editor', body: renamed });
+  await harness.request('PUT', `/api/siem/placeholders/${body.id}`, { as: 'editor', body: renamed });
   t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
-  await harness.ask('DELETE', `${path}/${made.id}`, { as: 'editor' });
+  await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
 });
 
 test.serial('a rule tells whether its telemetry is sent, and when it was switched off', async (t) => {
   const read = async (): Promise<{ telemetry: object; switchedOff: object | null }> =>
-    (await harness.ask('GET', `${path}/${id}`, { as: 'viewer' })).body;
+    (await harness.request('GET', `${path}/${id}`, { as: 'viewer' })).body;
   t.is((await read()).switchedOff, null);
   await harness.columns.execute(
     `INSERT INTO detection_telemetry (tenant_id, received_at, partition, offset, day, products, services, categories, knows_categories, fields)
@@ -292,15 +299,15 @@ test.serial('a rule tells whether its telemetry is sent, and when it was switche
   t.like(telemetry, { isSeen: true, reason: null, missingFields: ['Image'] });
   t.like(switchedOff, { reason: 'too-slow', partitions: 1 });
   const registry = ruleText('Registry').replace('process_creation', 'registry_set');
-  const { body } = await harness.ask('POST', `${path}/import?dryRun=true`, {
+  const { body } = await harness.request('POST', `${path}/import?dryRun=true`, {
     as: 'editor',
     body: { files: [{ source: registry }] },
   });
   t.regex(body.items[0].message, /not sent: no records of the last 30 days were of .*registry_set/);
-  const coverage = await harness.ask('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
+  const coverage = await harness.request('GET', '/api/siem/mitre/coverage', { as: 'viewer' });
   const discovery = coverage.body.tactics.find(({ name }: { name: string }) => name === 'Discovery');
   t.true(discovery.techniques.find((each: { id: string }) => each.id === 'T1033').seenRules >= 1);
-  await harness.ask('PUT', `${path}/${id}`, {
+  await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { source: ruleText('Who am I, changed', [`id: ${id}`]) },
   });
@@ -308,7 +315,7 @@ test.serial('a rule tells whether its telemetry is sent, and when it was switche
 });
 
 test.serial('an exception tells what it would have covered before it is saved', async (t) => {
-  const { body: logs } = await harness.ask('GET', '/api/logs?from=now-5m', { as: 'viewer' });
+  const { body: logs } = await harness.request('GET', '/api/logs?from=now-5m', { as: 'viewer' });
   const record = logs.items.find((item: { body: { Image?: string } | string }) =>
     JSON.stringify(item).includes('whoami'),
   );
@@ -326,7 +333,7 @@ test.serial('an exception tells what it would have covered before it is saved', 
     `INSERT INTO signals (tenant_id, project_id, received_at, partition, offset, id, kind, time, rule_id, rule_version, rule_title, severity, risk_score, events, event_count, entities, tactics, techniques, group_by, suppressed_by) VALUES ${rows.join(', ')}`,
   );
   const preview = (when: object) =>
-    harness.ask('POST', `${path}/${id}/exceptions/preview`, { as: 'editor', body: { when, from: 'now-1h' } });
+    harness.request('POST', `${path}/${id}/exceptions/preview`, { as: 'editor', body: { when, from: 'now-1h' } });
   const { status, body } = await preview({ User: 'ann' });
   t.is(status, 200, JSON.stringify(body));
   t.deepEqual(
@@ -343,7 +350,7 @@ test.serial('an exception tells what it would have covered before it is saved', 
   const wrong = await preview({ 'User|nothing': 'ann' });
   t.deepEqual([wrong.status, wrong.body.details[0].path], [400, 'when.User|nothing']);
   const exceptions = [{ id: 'e', reason: '', when: {}, expiresAt: null }];
-  const saved = await harness.ask('PUT', `${path}/${id}`, {
+  const saved = await harness.request('PUT', `${path}/${id}`, {
     as: 'editor',
     body: { source: ruleText('Who am I', [`id: ${id}`]), exceptions },
   });
@@ -351,13 +358,13 @@ test.serial('an exception tells what it would have covered before it is saved', 
 });
 
 test.serial('a new rule is run over what was stored before it; what it finds has the ids of the stream', async (t) => {
-  const hunts = async () => (await harness.ask('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
+  const hunts = async () => (await harness.request('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
   const { body: made } = await create({ source: ruleText('Hunted') });
   const [hunt] = await hunts();
   t.like(hunt, { status: 'running', ruleIds: [made.id], rules: 1 });
   const before = (await hunts()).length;
   await create({ source: ruleText('Not enabled'), enabled: false });
-  const { body: imported } = await harness.ask('POST', `${path}/import`, {
+  const { body: imported } = await harness.request('POST', `${path}/import`, {
     as: 'editor',
     body: { files: [{ source: `${ruleText('Third')}\n---\n${ruleText('Fourth')}` }] },
   });
@@ -369,14 +376,14 @@ test.serial('a new rule is run over what was stored before it; what it finds has
   );
 
   const own = harness.documents.of('a').collection(retroHunts);
-  const thing = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
+  const extendedHunt = await own.update(hunt.id, { toMs: Date.now() - 20_000, fromMs: Date.now() - 3_600_000 });
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
     SELECT tenant_id, project_id, received_at, 3, offset, ordinal, timestamp - 600, observed_timestamp, service, severity_number, severity_text, body, body_type FROM logs WHERE tenant_id = 'a'`,
   );
   const emitted: DetectionSignal[] = [];
   const run = (state: unknown) =>
-    retroHunting.run(thing, {
+    retroHunting.run(extendedHunt, {
       ...{ tenantId: 'a', dueMs: Date.now(), mayWait: false, state, signal: new AbortController().signal },
       emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },
       ports: harness,
@@ -400,11 +407,11 @@ test.serial('a correlation tells which of the rules that it names are not enable
   const { body: made } = await create({ source: correlation(`${id}, nobody`) });
   t.deepEqual(made.unknownRules, ['nobody']);
   const named = ruleText('Named', ['name: nobody']);
-  const { body } = await harness.ask('POST', `${path}/validate`, {
+  const { body } = await harness.request('POST', `${path}/validate`, {
     as: 'editor',
     body: { source: `${correlation(`${id}, nobody, other`)}\n---\n${named}` },
   });
   t.deepEqual(body.documents[0].unknownRules, ['other']);
   await create({ source: named });
-  t.deepEqual((await harness.ask('GET', `${path}/${made.id}`, { as: 'viewer' })).body.unknownRules, []);
+  t.deepEqual((await harness.request('GET', `${path}/${made.id}`, { as: 'viewer' })).body.unknownRules, []);
 });

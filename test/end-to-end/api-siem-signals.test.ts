@@ -53,12 +53,13 @@ test.before(async () => {
 test.after.always(() => harness.close());
 
 const list = async (query = ''): Promise<{ items: { id: string }[]; nextCursor: string | null }> => {
-  const { status, body } = await harness.ask('GET', `/api/siem/signals?${query}`, { as: 'viewer' });
+  const { status, body } = await harness.request('GET', `/api/siem/signals?${query}`, { as: 'viewer' });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
 const ids = async (query?: string): Promise<string[]> => (await list(query)).items.map(({ id }) => id);
-const triage = (id: string, body: object) => harness.ask('PATCH', `/api/siem/signals/${id}`, { as: 'editor', body });
+const triage = (id: string, body: object) =>
+  harness.request('PATCH', `/api/siem/signals/${id}`, { as: 'editor', body });
 
 test.serial('signals are listed newest first, each once, without those that an exception covers', async (t) => {
   t.deepEqual(await ids(), ['s1', 's4', 's2']);
@@ -85,7 +86,7 @@ test.serial('signals are found by severity, entity, technique and rule', async (
 });
 
 test.serial('one signal tells who and what it is about, and which fields matched why', async (t) => {
-  const { body } = await harness.ask('GET', '/api/siem/signals/s1', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/siem/signals/s1', { as: 'viewer' });
   t.deepEqual(body.entities, [
     { type: 'user', value: 'ann smith' },
     { type: 'host', value: 'web-1' },
@@ -112,7 +113,7 @@ test.serial('signals are in the feed of events, each once, page by page', async 
   const seen: { id: string; severity: string; tags: object; service: string }[] = [];
   let cursor = '';
   for (let page = 0; page < 10; page++) {
-    const { body } = await harness.ask('GET', `/api/events?kinds=signal&limit=1${cursor}`, { as: 'viewer' });
+    const { body } = await harness.request('GET', `/api/events?kinds=signal&limit=1${cursor}`, { as: 'viewer' });
     seen.push(...body.items);
     if (body.nextCursor === null) break;
     cursor = `&cursor=${body.nextCursor}`;
@@ -130,7 +131,7 @@ test.serial('signals are in the feed of events, each once, page by page', async 
   });
   t.is(seen[0]?.service, 'agent');
   const of = async (service: string): Promise<number> =>
-    (await harness.ask('GET', `/api/events?kinds=signal&service=${service}`, { as: 'viewer' })).body.items.length;
+    (await harness.request('GET', `/api/events?kinds=signal&service=${service}`, { as: 'viewer' })).body.items.length;
   t.deepEqual([await of('agent'), await of('other')], [3, 0]);
 });
 
@@ -144,7 +145,7 @@ test.serial('the risk of an entity is what its signals add, each half of it afte
   await land({ id: 'wrong', agoSeconds: 60 });
   await triage('wrong', { state: 'closed', verdict: 'false-positive' });
   const path = '/api/siem/entities';
-  const one = await harness.ask('GET', `${path}/user/ann%20smith`, { as: 'viewer' });
+  const one = await harness.request('GET', `${path}/user/ann%20smith`, { as: 'viewer' });
   t.is(one.status, 200, JSON.stringify(one.body));
   const shares: { signalId: string; share: number; riskScore: number; time: string }[] = one.body.shares;
   t.deepEqual(shares.map(({ signalId }) => signalId).toSorted(), ['old-1', 'old-2', 's1', 's2', 's4']);
@@ -153,27 +154,27 @@ test.serial('the risk of an entity is what its signals add, each half of it afte
     t.true(Math.abs(share - riskScore * 0.5 ** (hours / 24)) < 0.001);
   }
   t.true(Math.abs(one.body.score - shares.reduce((sum, { share }) => sum + share, 0)) < 0.01);
-  const shorter = await harness.ask('GET', `${path}/user/ann%20smith?halfLifeHours=1`, { as: 'viewer' });
+  const shorter = await harness.request('GET', `${path}/user/ann%20smith?halfLifeHours=1`, { as: 'viewer' });
   t.true(shorter.body.score < one.body.score);
   const seen: string[] = [];
   let cursor = '';
   for (let page = 0; page < 5; page++) {
-    const { body } = await harness.ask('GET', `${path}?limit=1${cursor}`, { as: 'viewer' });
+    const { body } = await harness.request('GET', `${path}?limit=1${cursor}`, { as: 'viewer' });
     seen.push(...body.items.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`));
     if (body.nextCursor === null) break;
     cursor = `&cursor=${body.nextCursor}`;
   }
   t.deepEqual(seen, ['host web-1', 'user ann smith']);
-  const hosts = await harness.ask('GET', `${path}?type=host`, { as: 'viewer' });
+  const hosts = await harness.request('GET', `${path}?type=host`, { as: 'viewer' });
   t.deepEqual(
     hosts.body.items.map(({ value }: { value: string }) => value),
     ['web-1'],
   );
-  t.is((await harness.ask('GET', `${path}/user/bob`, { as: 'viewer' })).status, 404);
+  t.is((await harness.request('GET', `${path}/user/bob`, { as: 'viewer' })).status, 404);
 });
 
 test.serial('signals of another organization are not to be found', async (t) => {
-  t.is((await harness.ask('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
+  t.is((await harness.request('GET', '/api/siem/signals/of-b', { as: 'viewer' })).status, 404);
   t.is((await triage('of-b', { state: 'closed' })).status, 404);
   t.false((await ids('suppressed=true')).includes('of-b'));
 });
@@ -181,10 +182,10 @@ test.serial('signals of another organization are not to be found', async (t) => 
 test.serial('a signal that hid others says how many, and so does its rule', async (t) => {
   const source = 'title: Twice\nlogsource: { category: x }\ndetection:\n  s: { CommandLine: nc }\n  condition: s\n';
   const as = 'editor';
-  const { body: hiding } = await harness.ask('POST', '/api/siem/rules', {
+  const { body: hiding } = await harness.request('POST', '/api/siem/rules', {
     ...{ as, body: { source, suppression: { by: ['User'], forSeconds: 60 } } },
   });
-  const { body: plain } = await harness.ask('POST', '/api/siem/rules', { as, body: { source } });
+  const { body: plain } = await harness.request('POST', '/api/siem/rules', { as, body: { source } });
   const tenant = 'a';
   const of = { tenant, rule: hiding.id as string };
   for (const eventCount of [1, 2, 6]) await land({ ...of, id: 'hides-5', agoSeconds: 7200, eventCount });
@@ -198,7 +199,7 @@ test.serial('a signal that hid others says how many, and so does its rule', asyn
       ['hides-1', 2, 1],
     ],
   );
-  t.is((await harness.ask('GET', '/api/siem/signals/hides-5', { as })).body.hidden, 5);
-  t.is((await harness.ask('GET', `/api/siem/rules/${hiding.id}`, { as })).body.hidden, 6);
-  t.is((await harness.ask('GET', `/api/siem/rules/${plain.id}`, { as })).body.hidden, null);
+  t.is((await harness.request('GET', '/api/siem/signals/hides-5', { as })).body.hidden, 5);
+  t.is((await harness.request('GET', `/api/siem/rules/${hiding.id}`, { as })).body.hidden, 6);
+  t.is((await harness.request('GET', `/api/siem/rules/${plain.id}`, { as })).body.hidden, null);
 });

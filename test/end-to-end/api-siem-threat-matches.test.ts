@@ -20,7 +20,7 @@ test.before(async () => {
   await harness.columns.execute(
     `INSERT INTO threat_matches (${columns}) VALUES ${rows.map((row) => `(${row.replaceAll(/now64\(3\) - /g, `${at} + 60 - `)})`).join(', ')}`,
   );
-  await harness.ask('POST', '/api/siem/threat-intel/indicators', {
+  await harness.request('POST', '/api/siem/threat-intel/indicators', {
     as: 'editor',
     body: {
       source: 'analyst',
@@ -31,7 +31,7 @@ test.before(async () => {
 test.after.always(() => harness.close());
 
 const list = async (query = '') => {
-  const { status, body } = await harness.ask(
+  const { status, body } = await harness.request(
     'GET',
     `/api/siem/threat-intel/matches?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&${query}`,
     { as: 'viewer' },

@@ -1,16 +1,16 @@
 /** Objectives asked by queries of the kind `slo`, and their alert rules, which are changed through them alone. */
 import test from 'ava';
+import { Answers } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import { translationOf } from '../../queries/promql/settings.ts';
 import { queryOf, run } from '../../queries/run.ts';
-import { Answers } from '../../queries/together/answers.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { settingsOf } from '../../schemas/settings.ts';
-import { ask } from '../../subjects/alerts/ask.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -31,7 +31,7 @@ const ratioOf = (service: string) => ({
   total: count(`service:${service}`),
 });
 const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET', path: string, body?: object) =>
-  harness.ask(method, path, { as: 'editor', ...(body !== undefined && { body }) });
+  harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
 const made = async (fields: object): Promise<StoredSlo & Stored> => {
   const { status, body } = await send('POST', '/api/slos', { type: 'ratio', ...fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
@@ -52,7 +52,7 @@ const evaluated = async (rule: AlertRule, atMs: number, prior = emptyState()) =>
     Object.fromEntries(Object.entries(rule).filter(([name]) => name in AlertRuleFields.shape)),
   );
   const own = { ...fields, id: rule.id, version: rule.version };
-  const answer = await ask(own, reading(), { nowMs: atMs });
+  const answer = await queryRule(own, reading(), { nowMs: atMs });
   return evaluate({ tenantId: 'a', rule: own, prior, answer, nowMs: atMs });
 };
 const figureOf = async (query: object, toMs: number) => {
@@ -120,7 +120,7 @@ test('objectives of an organization are asked together, with the answers that th
     queryOf({ kind: 'slo', sloId, figure: 'sli', windows: ['1h', '30m'].slice(0, 1) }),
     queryOf({ kind: 'slo', sloId, figure: 'budget-left' }),
   ]);
-  const asked = { range: { from: 0n, to: BigInt(nowMs) * 1_000_000n - 1n } };
+  const context = { range: { from: 0n, to: BigInt(nowMs) * 1_000_000n - 1n } };
   let statements = 0;
   const { columns, ...more } = reading();
   const counting = {
@@ -131,14 +131,16 @@ test('objectives of an organization are asked together, with the answers that th
     }) as typeof columns.query,
   };
   const answers = new Answers({ gatherMs: 5, sharedMs: 60_000, aloneMs: 60_000 });
-  const together = await Promise.all(queries.map((query) => answers.ask(query, { ...more, columns: counting }, asked)));
+  const batchResults = await Promise.all(
+    queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
+  );
   // Three kinds of windows, of each one for how far objectives are, and one for each way of counting slices; of windows of days two for
   // each length.
   t.true(statements <= 3 + 2 * 2 + 3 * 2, `${statements} statements`);
   for (const [index, query] of queries.entries()) {
-    const { columns: named, rows } = await run(query, reading(), asked);
-    t.deepEqual(together[index]?.columns, named);
-    t.deepEqual(together[index]?.rows, rows);
+    const { columns: named, rows } = await run(query, reading(), context);
+    t.deepEqual(batchResults[index]?.columns, named);
+    t.deepEqual(batchResults[index]?.rows, rows);
   }
 });
 
@@ -163,9 +165,9 @@ test('an objective has the alert rules of the SRE workbook, which are changed an
     ['PUT', { name: 'Other', condition: rule.condition }],
     ['DELETE', undefined],
   ] as const) {
-    const { status, body: told } = await send(method, `/api/alerts/rules/${rule.id}`, body);
+    const { status, body: refusal } = await send(method, `/api/alerts/rules/${rule.id}`, body);
     t.is(status, 409, method);
-    t.regex(JSON.stringify(told), new RegExp(`PUT /api/slos/${slo.id}`));
+    t.regex(JSON.stringify(refusal), new RegExp(`PUT /api/slos/${slo.id}`));
   }
   const rules = [{ severity: 'ticket', rate: 2, long: '2h', short: '10m' }];
   const alerting = { rules, labels: { team: 'shop' } };

@@ -19,14 +19,14 @@ const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, 
 const made = async (service: string): Promise<StoredSlo & Stored> => {
   const sli = { bad: count(`service:${service} AND severity:error`), total: count(`service:${service}`) };
   const body = { name: service, type: 'ratio', windowDays: 1, targetPct: 90, query: { sli } };
-  const answer = await harness.ask('POST', '/api/slos', { as: 'editor', body });
+  const answer = await harness.request('POST', '/api/slos', { as: 'editor', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return (await harness.documents.of('a').collection(slos).find(answer.body.id)) as StoredSlo & Stored;
 };
 const put = (id: string, steps: object[], headers = {}) =>
-  harness.ask('PUT', `/api/slos/${id}/policy`, { as: 'editor', body: { steps }, headers });
+  harness.request('PUT', `/api/slos/${id}/policy`, { as: 'editor', body: { steps }, headers });
 const rulesOf = async (sloId: string) => {
-  const { body } = await harness.ask('GET', '/api/alerts/rules?limit=200');
+  const { body } = await harness.request('GET', '/api/alerts/rules?limit=200');
   return body.items
     .filter(({ id }: { id: string }) => id.startsWith(`${sloId}-policy-`))
     .toSorted((one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1));
@@ -46,7 +46,7 @@ const fast = { name: 'Burns', burnRate: 2.5, window: '1h' };
 
 test('steps are alert rules with their labels, and go with the objective', async (t) => {
   const slo = await made('stepped');
-  t.deepEqual((await harness.ask('GET', `/api/slos/${slo.id}/policy`)).body, { steps: [], version: 0 });
+  t.deepEqual((await harness.request('GET', `/api/slos/${slo.id}/policy`)).body, { steps: [], version: 0 });
   const { body, status } = await put(slo.id, [low, fast]);
   t.is(status, 200, JSON.stringify(body));
   t.like(body, { version: 1, steps: [low, { ...fast, severity: 'warning', labels: {}, freeze: false }] });
@@ -63,7 +63,7 @@ test('steps are alert rules with their labels, and go with the objective', async
   t.is((await put(slo.id, [fast], { 'if-match': '"7"' })).status, 412);
   t.is((await put(slo.id, [fast], { 'if-match': '"1"' })).body.version, 2);
   t.is((await rulesOf(slo.id)).length, 1);
-  t.is((await harness.ask('DELETE', `/api/slos/${slo.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('DELETE', `/api/slos/${slo.id}`, { as: 'editor' })).status, 200);
   t.deepEqual(await rulesOf(slo.id), []);
   t.is(await harness.documents.of('a').collection(sloPolicies).find(slo.id), undefined);
 });
@@ -95,13 +95,13 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   await logs('gated', [{ atMs: endMs - 10 * minuteMs, good: 95, bad: 5 }]);
   await measuring(harness)(slo, endMs);
   const token = await harness.signIn('viewer@a.example');
-  const standing = async (steps: object[]) => {
+  const policyStatus = async (steps: object[]) => {
     await put(slo.id, steps);
-    return (await harness.ask('GET', `/api/slos/${slo.id}/status`)).body.policy;
+    return (await harness.request('GET', `/api/slos/${slo.id}/status`)).body.policy;
   };
-  t.is((await harness.ask('GET', `/api/slos/${slo.id}/status`)).body.policy, null);
+  t.is((await harness.request('GET', `/api/slos/${slo.id}/status`)).body.policy, null);
   const at = { ...low, budgetLeftBelow: 50 };
-  t.like(await standing([at, { name: 'Rate', burnRate: 0.5, window: '1h', freeze: false }]), {
+  t.like(await policyStatus([at, { name: 'Rate', burnRate: 0.5, window: '1h', freeze: false }]), {
     ...{ frozen: false },
     steps: [
       { name: 'Little left', holds: false, freeze: true },
@@ -111,11 +111,11 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   const open = await gate([slo.id], token);
   t.is(open.code, 0, open.err);
   t.regex(open.out, /^open {3}\S+: 50 % of the budget is left\n$/);
-  t.like(await standing([{ ...at, budgetLeftBelow: 50.1 }]), { frozen: true });
+  t.like(await policyStatus([{ ...at, budgetLeftBelow: 50.1 }]), { frozen: true });
   const frozen = await gate([slo.id], token);
   t.is(frozen.code, 3, frozen.err);
   t.regex(frozen.out, /^frozen \S+: 50 % of the budget is left \(Little left\)\n$/);
-  t.like(await standing([{ name: 'Unknown', burnRate: 1, window: '5m', freeze: true }]), {
+  t.like(await policyStatus([{ name: 'Unknown', burnRate: 1, window: '5m', freeze: true }]), {
     ...{ frozen: false, steps: [{ holds: null }] },
   });
   const none = await gate(['none'], token);

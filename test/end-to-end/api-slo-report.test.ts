@@ -6,7 +6,7 @@ import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
 import type { KnownSlo } from '../../subjects/slos/document.ts';
 import { reportOf } from '../../subjects/slos/report.ts';
-import { standingsOf, statusOf } from '../../subjects/slos/status.ts';
+import { readSloStatuses, statusOf } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -30,18 +30,18 @@ test('a period that ended and settled is frozen in the audit chain, and a later 
     { atMs: todayMs - 4 * dayMs - minuteMs, good: 1, bad: 0 },
   ]);
   const body = { name: 'Reported', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
-  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+  const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
   const find = async () => (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
   const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   // Two looks take in what is older than four days.
   const measure = async (fromMs: number): Promise<void> => {
-    const look = measuring(harness);
-    for (const minute of [0, 1]) await look(await find(), fromMs + minute * minuteMs);
+    const runMeasurement = measuring(harness);
+    for (const minute of [0, 1]) await runMeasurement(await find(), fromMs + minute * minuteMs);
   };
   await measure(nowMs - 10 * minuteMs);
   const range = `from=${todayMs - 4 * dayMs}&to=${todayMs - 2 * dayMs - 1}`;
   const path = `/api/slos/${id}/report?period=day&${range}`;
-  const first = await harness.ask('GET', path, { as: 'viewer' });
+  const first = await harness.request('GET', path, { as: 'viewer' });
   t.is(first.status, 200, JSON.stringify(first.body));
   t.like(first.body, { period: 'day', timeZone: 'UTC' });
   t.is(first.body.items.length, 2);
@@ -50,47 +50,47 @@ test('a period that ended and settled is frozen in the audit chain, and a later 
     ...{ hasEnded: true, isSettled: true, incidents: [], withMaintenance: null, revision: 1, coverage: 1 / 1440 },
   });
   t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, left: 0 }, revision: 1 });
-  t.deepEqual((await harness.ask('GET', path)).body, first.body, 'asked again, nothing is written');
+  t.deepEqual((await harness.request('GET', path)).body, first.body, 'asked again, nothing is written');
   // What replaces a slice later shows in a new revision; the other period stays as it was.
   await logs('reported', [{ atMs: todayMs - 4 * dayMs + 1, good: 100, bad: 0 }]);
   await measure(nowMs - 5 * minuteMs);
-  const { items } = (await harness.ask('GET', path)).body;
+  const { items } = (await harness.request('GET', path)).body;
   t.like(items[0], { sli: 0.95, total: 200, revision: 2 });
   t.is(items[1].revision, 1);
   t.not(items[0].sha256, first.body.items[0].sha256);
-  const kept = (
+  const storedReports = (
     await harness.documents
       .of('a')
       .collection(sloReports)
       .list({ filter: { sloId: id } })
   ).items;
-  t.is(kept.length, 3);
-  const records = (await harness.ask('GET', '/api/audit?action=slo-report.freeze', { as: 'auditor' })).body.items;
+  t.is(storedReports.length, 3);
+  const records = (await harness.request('GET', '/api/audit?action=slo-report.freeze', { as: 'auditor' })).body.items;
   const audited: string[] = [];
   for (const record of records as Stored[])
-    audited.push(JSON.stringify((await harness.ask('GET', `/api/audit/${record.id}`, { as: 'auditor' })).body));
-  for (const { sha256 } of kept)
+    audited.push(JSON.stringify((await harness.request('GET', `/api/audit/${record.id}`, { as: 'auditor' })).body));
+  for (const { sha256 } of storedReports)
     t.true(
       audited.some((text) => text.includes(sha256)),
       `${sha256} in ${audited.length} records`,
     );
   // In other zones it is told as it is now, and frozen nowhere.
-  const other = (await harness.ask('GET', `${path}&timeZone=Asia/Kolkata`)).body.items;
+  const other = (await harness.request('GET', `${path}&timeZone=Asia/Kolkata`)).body.items;
   t.true(other.every(({ revision }: { revision: number | null }) => revision === null));
-  const csv = await harness.ask('GET', `${path}&format=csv`);
+  const csv = await harness.request('GET', `${path}&format=csv`);
   t.regex(csv.body, /^"from","to","targetPct"/);
   t.is(csv.body.trim().split('\r\n').length, 3);
 });
 
 test('the target is the one that was in force, and too many periods are refused', async (t) => {
   const body = { name: 'Targets', type: 'ratio', targetPct: 99, windowDays: 7, query: { sli } };
-  const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
-  await harness.ask('PUT', `/api/slos/${id}`, { as: 'editor', body: { targetPct: 95 } });
-  const { items } = (await harness.ask('GET', `/api/slos/${id}/report?period=month`)).body;
+  const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
+  await harness.request('PUT', `/api/slos/${id}`, { as: 'editor', body: { targetPct: 95 } });
+  const { items } = (await harness.request('GET', `/api/slos/${id}/report?period=month`)).body;
   t.is(items.at(-1).targetPct, 95);
   t.is(items[0].targetPct, 99);
   t.like(items[0], { isMet: null, sli: null, revision: null });
-  const refused = await harness.ask('GET', `/api/slos/${id}/report?period=day&from=now-200d`);
+  const refused = await harness.request('GET', `/api/slos/${id}/report?period=day&from=now-200d`);
   t.is(refused.body.details[0].path, 'from');
 });
 
@@ -98,11 +98,11 @@ for (const slice of ['1m', '15m'])
   test(`status and report of slices of ${slice} agree where measuring has stopped: slices are missing since then`, async (t) => {
     const { logs } = telemetryIn(harness.columns);
     const name = `stopped-${slice}`;
-    const asked = { bad: count(`service:${name} AND severity:error`), total: count(`service:${name}`) };
+    const sli = { bad: count(`service:${name} AND severity:error`), total: count(`service:${name}`) };
     const calendar = { period: 'day', timeZone: 'UTC', startsAt: '2026-01-01T00:00' };
-    const query = { sli: asked, slice, calendar };
+    const query = { sli: sli, slice, calendar };
     const body = { name, type: 'ratio', targetPct: 99, query };
-    const { id } = (await harness.ask('POST', '/api/slos', { as: 'editor', body })).body;
+    const { id } = (await harness.request('POST', '/api/slos', { as: 'editor', body })).body;
     const stored = (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
     const known = { id, slo: readSlo(stored) } as KnownSlo;
     const fromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
@@ -112,24 +112,24 @@ for (const slice of ['1m', '15m'])
       name,
       Array.from({ length: slices }, (_, index) => ({ atMs: fromMs + index * sliceMs, good: 1, bad: 0 })),
     );
-    const lookMs = fromMs + slices * sliceMs;
+    const measuredAtMs = fromMs + slices * sliceMs;
     const measure = measuring(harness);
-    for (const minute of [-1, 0]) await measure(stored, lookMs + minute * minuteMs);
+    for (const minute of [-1, 0]) await measure(stored, measuredAtMs + minute * minuteMs);
     const reading = { columns: harness.columns.of('a') };
-    const toldAt = async (nowMs: number) => {
+    const assertAgreesAt = async (nowMs: number) => {
       const status = await statusOf(reading, known, { nowMs });
-      const [standing] = await standingsOf(reading, [known], { nowMs });
+      const [snapshot] = await readSloStatuses(reading, [known], { nowMs });
       const periods = [periodAt({ ...calendar, period: 'day' }, fromMs)];
       const report = await reportOf(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
       const [period] = report.periods;
-      for (const one of [standing, period])
+      for (const one of [snapshot, period])
         t.like(one, { sli: status.sli, total: status.total, budget: status.budget, coverage: status.coverage });
       const { measuredUpTo, settledUpTo, error } = status;
-      for (const one of [standing, report]) t.like(one, { measuredUpTo, settledUpTo, error });
-      t.is(measuredUpTo, new Date(lookMs).toISOString());
+      for (const one of [snapshot, report]) t.like(one, { measuredUpTo, settledUpTo, error });
+      t.is(measuredUpTo, new Date(measuredAtMs).toISOString());
       return status.coverage;
     };
-    t.is(await toldAt(lookMs + 5000), 1);
-    t.is(await toldAt(lookMs + sliceMs + 5000), 1, 'the next slice is on its way');
-    t.is(await toldAt(lookMs + 30 * sliceMs), 20 / 50, 'measuring has stopped');
+    t.is(await assertAgreesAt(measuredAtMs + 5000), 1);
+    t.is(await assertAgreesAt(measuredAtMs + sliceMs + 5000), 1, 'the next slice is on its way');
+    t.is(await assertAgreesAt(measuredAtMs + 30 * sliceMs), 20 / 50, 'measuring has stopped');
   });

@@ -2,16 +2,16 @@
 import test from 'ava';
 import type { SloQuery } from '../../queries/query.ts';
 import { queryOf } from '../../queries/run.ts';
-import { runSlo } from '../../queries/slos/asked.ts';
 import { asNumber, decimal, dividedBy } from '../../queries/slos/fraction.ts';
+import { runSlo } from '../../queries/slos/run-slo.ts';
 import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
-import { seriesOf } from '../../subjects/slos/looks.ts';
-import { standingsOf } from '../../subjects/slos/status.ts';
+import { seriesOf } from '../../subjects/slos/measurement-times.ts';
+import { readSloStatuses } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -30,7 +30,7 @@ const ratioOf = (service: string) => ({
   total: count(`service:${service}`),
 });
 const made = async (fields: object): Promise<StoredSlo & Stored> => {
-  const { status, body } = await harness.ask('POST', '/api/slos', { as: 'editor', body: fields });
+  const { status, body } = await harness.request('POST', '/api/slos', { as: 'editor', body: fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return (await harness.documents.of('a').collection(slos).find(body.id)) as StoredSlo & Stored;
 };
@@ -88,19 +88,19 @@ test('a late record counts with the next look for late ones, and settledUpTo say
   await logs('late', [{ atMs, good: 10, bad: 0 }]);
   await measure(slo, nowMs);
   await logs('late', [{ atMs: atMs + 500, good: 0, bad: 2 }]);
-  const told: (readonly [minute: number, ...slices: readonly SloSlices['slices'][]])[] = [];
+  const lateSlices: (readonly [minute: number, ...slices: readonly SloSlices['slices'][]])[] = [];
   for (let minute = 1; minute <= 18; minute++) {
-    const looked = await measure(slo, nowMs + minute * minuteMs);
-    const changed = looked.flatMap(({ slices }) => slices);
-    if (changed.length > 0) told.push([minute, changed]);
-    const settledMs = nowMs + (told[0]?.[0] ?? 0) * minuteMs - 24 * hourMs;
-    if (minute <= 9) t.is(looked[0]?.settledUpToMs, settledMs, `after ${minute} minutes`);
+    const results = await measure(slo, nowMs + minute * minuteMs);
+    const changed = results.flatMap(({ slices }) => slices);
+    if (changed.length > 0) lateSlices.push([minute, changed]);
+    const settledMs = nowMs + (lateSlices[0]?.[0] ?? 0) * minuteMs - 24 * hourMs;
+    if (minute <= 9) t.is(results[0]?.settledUpToMs, settledMs, `after ${minute} minutes`);
   }
   t.deepEqual(
-    told.map(([, slices]) => slices),
+    lateSlices.map(([, slices]) => slices),
     [[[atMs, 10, 12]]],
   );
-  t.true((told[0]?.[0] ?? 0) <= 9);
+  t.true((lateSlices[0]?.[0] ?? 0) <= 9);
   t.deepEqual(await slicesOf(slo), [[atMs, 10, 12]]);
 });
 
@@ -109,10 +109,10 @@ test('records that landed long after they were received count with the next look
   const slo = await made({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
   const atMs = nowMs - 10 * hourMs;
   let landedMs = atMs + 500;
-  const asked = {
+  const source = {
     of: (tenantId: string) => ({ ...harness.columns.of(tenantId), landedUpTo: async () => landedMs }),
   };
-  const measure = measuring({ ...harness, asked });
+  const measure = measuring({ ...harness, source });
   await logs('lagging', [{ atMs, good: 10, bad: 0 }], 'a', landedMs);
   let minute = 0;
   // A look for late ones is every nine minutes.
@@ -131,13 +131,13 @@ test('records of a partition that was behind count with the next look for late o
   const slo = await made({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
   const atMs = nowMs - 10 * hourMs;
   let minute = 0;
-  const asked = {
+  const source = {
     of: (tenantId: string) => ({
       ...harness.columns.of(tenantId),
       landedUpTo: async () => nowMs + minute * minuteMs,
     }),
   };
-  const measure = measuring({ ...harness, asked });
+  const measure = measuring({ ...harness, source });
   const alerts = harness.documents.of('a').collection(platformAlerts);
   const since = new Date(atMs + 2 * minuteMs).toISOString();
   await alerts.insert({ id: 'records-late', severity: 'error', reason: 'behind', since, startedAt: since });
@@ -170,9 +170,9 @@ test('after a pause all slices are measured that ended meanwhile', async (t) => 
 test('the short form counts requests of the service, by status or by duration', async (t) => {
   const { requests } = telemetryIn(harness.columns);
   await requests('shop', [
-    { atMs: nowMs - 50 * minuteMs, good: 8, bad: 2, tookMs: 20 },
-    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 0, tookMs: 900 },
-    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 1, tookMs: 10 },
+    { atMs: nowMs - 50 * minuteMs, good: 8, bad: 2, durationMs: 20 },
+    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 0, durationMs: 900 },
+    { atMs: nowMs - 40 * minuteMs, good: 5, bad: 1, durationMs: 10 },
   ]);
   const availability = await made({ name: 'Available', service: 'shop' });
   await measuring(harness)(availability, nowMs);
@@ -192,10 +192,10 @@ test('objectives of one moment are counted with one statement', async (t) => {
   const { requests } = telemetryIn(harness.columns);
   const names = ['one', 'two', 'three'];
   for (const [index, service] of names.entries())
-    await requests(service, [{ atMs: nowMs - 2 * minuteMs, good: index + 1, bad: 0, tookMs: 5 }]);
+    await requests(service, [{ atMs: nowMs - 2 * minuteMs, good: index + 1, bad: 0, durationMs: 5 }]);
   const all = await Promise.all(names.map((service) => made({ name: `Of ${service}`, service })));
   let statements = 0;
-  const asked = {
+  const source = {
     of(tenantId: string) {
       const own = harness.columns.of(tenantId);
       return {
@@ -207,12 +207,12 @@ test('objectives of one moment are counted with one statement', async (t) => {
       };
     },
   };
-  const looks = all.map((slo) => ({
+  const measurements = all.map((slo) => ({
     slo,
-    measure: measuring({ ...harness, asked }),
+    measure: measuring({ ...harness, source }),
   }));
-  await Promise.all(looks.map(({ slo, measure }) => measure(slo, nowMs - 3 * minuteMs)));
-  await Promise.all(looks.map(({ slo, measure }) => measure(slo, nowMs - minuteMs)));
+  await Promise.all(measurements.map(({ slo, measure }) => measure(slo, nowMs - 3 * minuteMs)));
+  await Promise.all(measurements.map(({ slo, measure }) => measure(slo, nowMs - minuteMs)));
   t.is(statements, 1, 'slices that ended, of all');
   for (const [index, slo] of all.entries())
     t.deepEqual(await slicesOf(slo, nowMs - 2 * minuteMs, nowMs), [[nowMs - 2 * minuteMs, index + 1, index + 1]]);
@@ -245,13 +245,13 @@ test('a value counts each slice once, and a changed indicator begins a series of
 test('what cannot be measured says why, and is measured again from where it was', async (t) => {
   const query = { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } };
   const slo = await made({ name: 'Broken', type: 'threshold', query });
-  const told = await measuring(harness)(slo, nowMs);
-  t.is(told.length, 1);
-  t.not(told[0]?.error, '');
-  t.deepEqual(told[0]?.slices, []);
+  const slices = await measuring(harness)(slo, nowMs);
+  t.is(slices.length, 1);
+  t.not(slices[0]?.error, '');
+  t.deepEqual(slices[0]?.slices, []);
 });
 
-const statusOf = async (slo: Stored) => (await harness.ask('GET', `/api/slos/${slo.id}/status`)).body;
+const statusOf = async (slo: Stored) => (await harness.request('GET', `/api/slos/${slo.id}/status`)).body;
 
 test('the status of each way of budgeting is exact', async (t) => {
   const { logs } = telemetryIn(harness.columns);
@@ -272,13 +272,13 @@ test('the status of each way of budgeting is exact', async (t) => {
     ...{ name: 'By ratios', ...more, targetPct: 99 },
     query: { ...query, budgeting: 'ratio-timeslices' },
   });
-  const lookMs = baseMs + 125 * minuteMs;
-  for (const slo of [byEvents, bySlices, byRatios]) await measuring(harness)(slo, lookMs);
+  const measuredAtMs = baseMs + 125 * minuteMs;
+  for (const slo of [byEvents, bySlices, byRatios]) await measuring(harness)(slo, measuredAtMs);
   t.like(await statusOf(byEvents), {
     ...{ sli: 0.9856, good: 9856, total: 10_000, coverage: 50 / 1440, error: null },
     budget: { total: 10, left: -134, leftPct: -1340 },
-    measuredUpTo: new Date(lookMs).toISOString(),
-    settledUpTo: new Date(lookMs - 24 * hourMs).toISOString(),
+    measuredUpTo: new Date(measuredAtMs).toISOString(),
+    settledUpTo: new Date(measuredAtMs - 24 * hourMs).toISOString(),
   });
   const { burnRates } = await statusOf(byEvents);
   t.deepEqual(
@@ -319,7 +319,7 @@ test('maintenance that says so is left out of an objective that wants it, in sta
     { ...window, name: 'Mutes only', excludedFromSlos: false, matchers: about, durationMinutes: 100 },
   ];
   for (const body of [{ ...window, matchers: about }, ...others])
-    t.is((await harness.ask('POST', '/api/maintenance-windows', { as: 'editor', body })).status, 200);
+    t.is((await harness.request('POST', '/api/maintenance-windows', { as: 'editor', body })).status, 200);
   const more = { type: 'ratio', windowDays: 1, targetPct: 90 };
   const query = { sli: ratioOf('maintained') };
   const slo = await made({ name: 'Maintained', ...more, query: { ...query, excludeMaintenance: true } });
@@ -333,8 +333,8 @@ test('maintenance that says so is left out of an objective that wants it, in sta
   });
   t.is(status.burnRates.find((each: { window: string }) => each.window === '6h').rate, 0.1);
   t.like(await statusOf(plain), { ...all, withMaintenance: null });
-  const { body } = await harness.ask('GET', '/api/slos?search=Maintained&limit=10');
-  t.deepEqual(body.items.map(({ standing }: { standing: { total: number } }) => standing.total).toSorted(), [100, 190]);
+  const { body } = await harness.request('GET', '/api/slos?search=Maintained&limit=10');
+  t.deepEqual(body.items.map(({ status }: { status: { total: number } }) => status.total).toSorted(), [100, 190]);
   const range = { from: 0n, to: BigInt(endMs) * 1_000_000n - 1n };
   const figure = queryOf({ kind: 'slo', sloId: slo.id, figure: 'budget-left' });
   const { rows } = await runSlo(figure as SloQuery, { columns: harness.columns.of('a') }, { range });
@@ -357,7 +357,7 @@ test('burn rates over time are those of windows that end step by step', async (t
   await measuring(harness)(slo, nowMs);
   const path = `/api/slos/${slo.id}/burn-rate`;
   const range = `from=${baseMs}&to=${baseMs + 40 * minuteMs}`;
-  const { status, body } = await harness.ask('GET', `${path}?window=30m&${range}`);
+  const { status, body } = await harness.request('GET', `${path}?window=30m&${range}`);
   t.is(status, 200, JSON.stringify(body));
   t.is(body.step, '1m');
   t.is(body.items.length, 40);
@@ -367,16 +367,16 @@ test('burn rates over time are those of windows that end step by step', async (t
   t.like(at(11), { rate: 5, good: 19, total: 20 });
   t.like(at(30), { rate: 5, good: 19, total: 20 });
   t.like(at(31), { rate: 0, good: 10, total: 10 });
-  t.is((await harness.ask('GET', `${path}?window=90s`)).body.details[0].path, 'window');
-  t.is((await harness.ask('GET', `${path}?window=1m&from=now-30d`)).body.details[0].path, 'from');
-  const hostile = await harness.ask('GET', `${path}?window=30d&from=-62135596800000&to=253402300799000`);
+  t.is((await harness.request('GET', `${path}?window=90s`)).body.details[0].path, 'window');
+  t.is((await harness.request('GET', `${path}?window=1m&from=now-30d`)).body.details[0].path, 'from');
+  const hostile = await harness.request('GET', `${path}?window=30d&from=-62135596800000&to=253402300799000`);
   t.true([200, 400].includes(hostile.status), JSON.stringify(hostile.body));
 });
 
 test('a forecast is unknown with a reason at first, and says when the budget runs out later', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const young = await made({ name: 'Young', type: 'ratio', query: { sli: ratioOf('young') } });
-  const unknown = await harness.ask('GET', `/api/slos/${young.id}/forecast`);
+  const unknown = await harness.request('GET', `/api/slos/${young.id}/forecast`);
   t.like(unknown.body, { runsOutAt: null, interval: null, breachChance: null });
   t.regex(unknown.body.reason, /fifth/);
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
@@ -387,7 +387,7 @@ test('a forecast is unknown with a reason at first, and says when the budget run
   const query = { sli: ratioOf('spent'), budgeting: 'timeslices', sliceTarget: 1 };
   const slo = await made({ name: 'Spent', type: 'ratio', windowDays: 1, targetPct: 90, query });
   await measuring(harness)(slo, endMs);
-  const { body, status } = await harness.ask('GET', `/api/slos/${slo.id}/forecast`);
+  const { body, status } = await harness.request('GET', `/api/slos/${slo.id}/forecast`);
   t.is(status, 200, JSON.stringify(body));
   // 120 of 144 are spent in 16 hours, 7.5 an hour: the rest lasts some 3 hours.
   t.is(body.reason, null);
@@ -417,7 +417,7 @@ test('the list says how each objective stands, and reads windows of one length t
     query: { sli: ratioOf('listed-none') },
   });
   for (const slo of all) await measuring(harness)(slo, nowMs);
-  const { body } = await harness.ask('GET', '/api/slos?search=Listed&limit=10', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/slos?search=Listed&limit=10', { as: 'viewer' });
   const byId = new Map(body.items.map((item: { id: string }) => [item.id, item]));
   for (const slo of all) {
     const { sli, good, total, budget, coverage, measuredUpTo } = await statusOf(slo);
@@ -438,6 +438,6 @@ test('the list says how each objective stands, and reads windows of one length t
     id,
     slo: readSlo(stored) as NonNullable<ReturnType<typeof readSlo>>,
   }));
-  t.is((await standingsOf({ columns }, known, { nowMs }))[2]?.total, 93);
+  t.is((await readSloStatuses({ columns }, known, { nowMs }))[2]?.total, 93);
   t.is(statements, 3, 'how far they are measured, and slices of a day and of three days');
 });

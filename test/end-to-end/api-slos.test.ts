@@ -11,11 +11,11 @@ test.after.always(() => harness?.close());
 let names = 0;
 const make = async (fields: object = {}) => {
   const body = { name: `slo ${++names}`, service: 'checkout', ...fields };
-  const answer = await harness.ask('POST', '/api/slos', { as: 'editor', body });
+  const answer = await harness.request('POST', '/api/slos', { as: 'editor', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
-const put = (id: string, body: object) => harness.ask('PUT', `/api/slos/${id}`, { as: 'editor', body });
+const put = (id: string, body: object) => harness.request('PUT', `/api/slos/${id}`, { as: 'editor', body });
 
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const ratio = { good: count('NOT severity:error'), total: count('*') };
@@ -63,44 +63,44 @@ test('what is wrong is named by its path, also where only the whole shows it', a
       [path],
     );
   }
-  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.version, 1);
+  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
 });
 
 test('an objective of telemetry that the plan lacks is refused with 403', async (t) => {
   const as = `token ${await harness.signIn('owner@b.example')}` as const;
   const body = { name: 'Of spans', service: 'checkout' };
-  const refused = await harness.ask('POST', '/api/slos', { as, body });
+  const refused = await harness.request('POST', '/api/slos', { as, body });
   t.is(refused.status, 403);
   t.is(refused.body.error, 'UPGRADE_REQUIRED');
   t.regex(refused.body.message, /traces/);
   const ofLogs = { name: 'Of logs', type: 'ratio', query: { sli: ratio } };
-  t.is((await harness.ask('POST', '/api/slos', { as, body: ofLogs })).status, 200);
+  t.is((await harness.request('POST', '/api/slos', { as, body: ofLogs })).status, 200);
 });
 
 test('an export that is imported is unchanged, and a document is refused with its line', async (t) => {
   const made = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
-  const exported = await harness.ask('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
+  const exported = await harness.request('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
   t.is(exported.status, 200, JSON.stringify(exported.body));
-  const take = (source: string, dryRun = false) =>
-    harness.ask('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun } });
-  const again = await take(exported.body);
+  const importSource = (source: string, dryRun = false) =>
+    harness.request('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun } });
+  const again = await importSource(exported.body);
   t.like(again.body.items, [{ name: made.name, outcome: 'unchanged', id: made.id, problems: [] }]);
-  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.version, 1);
+  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
   const other = exported.body.replaceAll('targetPercent: 99.9', 'targetPercent: 99');
-  t.like((await take(other, true)).body.items, [{ outcome: 'changed', id: made.id }]);
-  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.targetPct, 99.9);
-  t.like((await take(other)).body.items, [{ outcome: 'changed', id: made.id }]);
-  t.is((await harness.ask('GET', `/api/slos/${made.id}`)).body.targetPct, 99);
+  t.like((await importSource(other, true)).body.items, [{ outcome: 'changed', id: made.id }]);
+  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99.9);
+  t.like((await importSource(other)).body.items, [{ outcome: 'changed', id: made.id }]);
+  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99);
   const named = other.replaceAll(made.name, 'Another one');
-  const isNew = await take(`${named}---\n${other.replace('30d', '1m')}`);
+  const isNew = await importSource(`${named}---\n${other.replace('30d', '1m')}`);
   t.like(isNew.body.items, [
     { document: 1, outcome: 'created', name: 'Another one' },
     { document: 2, outcome: 'refused', name: null },
   ]);
   t.regex(isNew.body.items[1].problems[0].path, /timeWindow/);
   const as = `token ${await harness.signIn('owner@b.example')}` as const;
-  const short = await harness.ask('GET', `/api/slos/${(await make()).id}/export?version=v2alpha`);
-  const refused = await harness.ask('POST', '/api/slos/import', { as, body: { source: short.body } });
+  const short = await harness.request('GET', `/api/slos/${(await make()).id}/export?version=v2alpha`);
+  const refused = await harness.request('POST', '/api/slos/import', { as, body: { source: short.body } });
   t.is(refused.body.items[0].outcome, 'refused');
   t.regex(refused.body.items[0].problems[0].message, /traces/);
 });

@@ -18,7 +18,7 @@ const landNoise = async (): Promise<void> => {
     ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 10 }] },
     query: { kind: 'aggregate', signal: 'logs', search: 'service:carts', measures: [{ function: 'count' }] },
   };
-  const { body } = await harness.ask('POST', '/api/v2/alerts/rules', {
+  const { body } = await harness.request('POST', '/api/v2/alerts/rules', {
     as: 'editor',
     body: { name: 'Noisy', condition },
   });
@@ -73,7 +73,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 type As = 'viewer' | 'editor' | `token ${string}`;
-const list = (as: As = 'viewer'): Promise<Answer> => harness.ask('GET', '/api/ai/suggestions', { as });
+const list = (as: As = 'viewer'): Promise<Answer> => harness.request('GET', '/api/ai/suggestions', { as });
 const suggested = async (kind: string, subject?: string, as: As = 'viewer') => {
   const { status, body } = await list(as);
   if (status !== 200 || body.missing.length > 0) throw new Error(JSON.stringify(body));
@@ -82,9 +82,9 @@ const suggested = async (kind: string, subject?: string, as: As = 'viewer') => {
   );
 };
 const apply = (id: string, as: As = 'editor'): Promise<Answer> =>
-  harness.ask('POST', `/api/ai/suggestions/${id}/apply`, { as });
+  harness.request('POST', `/api/ai/suggestions/${id}/apply`, { as });
 const actionsOf = async (): Promise<string[]> => {
-  const { body } = await harness.ask('GET', '/api/audit?limit=10', { as: 'admin' });
+  const { body } = await harness.request('GET', '/api/audit?limit=10', { as: 'admin' });
   return body.items.map(({ action }: { action: string }) => action);
 };
 
@@ -96,7 +96,7 @@ test.serial('a service without an objective gets one: by its caller, audited, an
   t.deepEqual(answers.map(({ status }) => status).sort(), [200, 409], JSON.stringify(answers.map(({ body }) => body)));
   const made = answers.find(({ status }) => status === 200)?.body.answer;
   t.like(made, request.body);
-  t.is((await harness.ask('GET', `/api/slos/${made.id}`, { as: 'viewer' })).status, 200);
+  t.is((await harness.request('GET', `/api/slos/${made.id}`, { as: 'viewer' })).status, 200);
   const actions = await actionsOf();
   t.true(actions.includes('suggestion.apply') && actions.includes('service-level-objective.create'), actions.join());
   t.is(await suggested('slo', 'orders'), undefined);
@@ -117,7 +117,7 @@ test.serial(
 
 test.serial('what is dismissed stays away, and is a conflict to apply', async (t) => {
   const { id } = await suggested('detector', 'Error logs of services');
-  const dismiss = (as: As) => harness.ask('DELETE', `/api/ai/suggestions/${id}`, { as });
+  const dismiss = (as: As) => harness.request('DELETE', `/api/ai/suggestions/${id}`, { as });
   t.is((await dismiss('viewer')).status, 403);
   t.is((await dismiss('editor')).status, 200);
   t.is(await suggested('detector', 'Error logs of services'), undefined);

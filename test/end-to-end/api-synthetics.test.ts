@@ -20,7 +20,7 @@ const check = (more: object = {}, step: object = {}) => ({
   ...more,
 });
 const create = async (body: object, options: object = {}) => {
-  const answer = await harness.ask('POST', checks, { body, ...options });
+  const answer = await harness.request('POST', checks, { body, ...options });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
@@ -30,15 +30,15 @@ test('a check is created, read, replaced, patched and deleted', async (t) => {
   t.is(created.every, '1m');
   t.deepEqual(created.locations, ['local']);
   t.is(created.http.steps[0].method, 'GET');
-  t.is((await harness.ask('PUT', `${checks}/${id}`, { body: { ...created, every: '30s' } })).body.every, '30s');
-  const patched = await harness.ask('PATCH', `${checks}/${id}`, { body: { enabled: false } });
+  t.is((await harness.request('PUT', `${checks}/${id}`, { body: { ...created, every: '30s' } })).body.every, '30s');
+  const patched = await harness.request('PATCH', `${checks}/${id}`, { body: { enabled: false } });
   t.is(patched.body.every, '30s');
   t.false(patched.body.enabled);
-  t.true((await harness.ask('GET', checks)).body.items.some((one: { id: string }) => one.id === id));
-  t.is((await harness.ask('GET', `${checks}/${id}`, elsewhere)).status, 404);
-  t.is((await harness.ask('DELETE', `${checks}/${id}`, elsewhere)).status, 404);
-  t.is((await harness.ask('DELETE', `${checks}/${id}`)).status, 200);
-  t.is((await harness.ask('GET', `${checks}/${id}`)).status, 404);
+  t.true((await harness.request('GET', checks)).body.items.some((one: { id: string }) => one.id === id));
+  t.is((await harness.request('GET', `${checks}/${id}`, elsewhere)).status, 404);
+  t.is((await harness.request('DELETE', `${checks}/${id}`, elsewhere)).status, 404);
+  t.is((await harness.request('DELETE', `${checks}/${id}`)).status, 200);
+  t.is((await harness.request('GET', `${checks}/${id}`)).status, 404);
 });
 
 test('what a check cannot say is refused with its path', async (t) => {
@@ -48,78 +48,79 @@ test('what a check cannot say is refused with its path', async (t) => {
     [check({ locations: ['nowhere'] }), 'locations.0'],
     [check({ surprise: 1 }), 'surprise'],
   ] as const) {
-    const { status, body: answer } = await harness.ask('POST', checks, { body });
+    const { status, body: answer } = await harness.request('POST', checks, { body });
     t.is(status, 400);
     t.is(answer.details[0].path, path);
   }
 });
 
 test('the token of a location is told once, and only its hash is kept', async (t) => {
-  const { status, body } = await harness.ask('POST', locations, { body: { name: 'Frankfurt' } });
+  const { status, body } = await harness.request('POST', locations, { body: { name: 'Frankfurt' } });
   t.is(status, 200);
   t.true(body.token.startsWith(probeTokenPrefix));
-  t.false(JSON.stringify((await harness.ask('GET', locations)).body).includes(body.token));
+  t.false(JSON.stringify((await harness.request('GET', locations)).body).includes(body.token));
   const stored = await harness.documents.of('a').collection(syntheticLocations).find(body.id);
   t.false(JSON.stringify(stored).includes(body.token));
-  t.is((await harness.ask('POST', locations, { as: 'editor', body: { name: 'x' } })).status, 403);
-  const { items } = (await harness.ask('GET', locations, elsewhere)).body;
+  t.is((await harness.request('POST', locations, { as: 'editor', body: { name: 'x' } })).status, 403);
+  const { items } = (await harness.request('GET', locations, elsewhere)).body;
   t.deepEqual(
     items.map(({ id }: { id: string }) => id),
     ['local'],
   );
-  t.is((await harness.ask('POST', checks, { ...elsewhere, body: check({ locations: [body.id] }) })).status, 400);
-  t.is((await harness.ask('DELETE', `${locations}/${body.id}`, elsewhere)).status, 404);
+  t.is((await harness.request('POST', checks, { ...elsewhere, body: check({ locations: [body.id] }) })).status, 400);
+  t.is((await harness.request('DELETE', `${locations}/${body.id}`, elsewhere)).status, 404);
 });
 
 test('a location shows what the clock of its probe is ahead of the platform’s', async (t) => {
-  const { id, token, clockAheadMs } = (await harness.ask('POST', locations, { body: { name: 'Late' } })).body;
+  const { id, token, clockAheadMs } = (await harness.request('POST', locations, { body: { name: 'Late' } })).body;
   t.is(clockAheadMs, null);
-  const tell = async (told: object) => {
+  const reportClock = async (probeFields: object) => {
     const headers = { authorization: `Bearer ${token}` };
-    const body = { probe: 'p', ...told };
-    t.is((await harness.ask('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).status, 200);
-    const { items } = (await harness.ask('GET', locations)).body;
+    const body = { probe: 'p', ...probeFields };
+    t.is((await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).status, 200);
+    const { items } = (await harness.request('GET', locations)).body;
     return items.find((one: { id: string }) => one.id === id).clockAheadMs;
   };
-  t.is(await tell({}), null);
-  t.is(await tell({ clockAheadMs: -90_000 }), -90_000);
+  t.is(await reportClock({}), null);
+  t.is(await reportClock({ clockAheadMs: -90_000 }), -90_000);
 });
 
 test('a location that a check needs is deleted by force alone, and checks leave it', async (t) => {
-  const { id } = (await harness.ask('POST', locations, { body: { name: 'Zurich' } })).body;
+  const { id } = (await harness.request('POST', locations, { body: { name: 'Zurich' } })).body;
   const alone = await create(check({ locations: [id] }));
   const both = await create(check({ locations: ['local', id] }));
-  const refused = await harness.ask('DELETE', `${locations}/${id}`);
+  const refused = await harness.request('DELETE', `${locations}/${id}`);
   t.is(refused.status, 409);
   t.regex(refused.body.message, new RegExp(alone.name));
   t.notRegex(refused.body.message, new RegExp(both.name));
-  t.is((await harness.ask('DELETE', `${locations}/${id}?force=true`)).status, 200);
-  t.deepEqual((await harness.ask('GET', `${checks}/${alone.id}`)).body.locations, []);
-  t.deepEqual((await harness.ask('GET', `${checks}/${both.id}`)).body.locations, ['local']);
-  t.is((await harness.ask('DELETE', `${locations}/local?force=true`)).status, 409);
+  t.is((await harness.request('DELETE', `${locations}/${id}?force=true`)).status, 200);
+  t.deepEqual((await harness.request('GET', `${checks}/${alone.id}`)).body.locations, []);
+  t.deepEqual((await harness.request('GET', `${checks}/${both.id}`)).body.locations, ['local']);
+  t.is((await harness.request('DELETE', `${locations}/local?force=true`)).status, 409);
 });
 
 test.serial('an organization has 50 locations besides the local one', async (t) => {
-  const make = (name: string) => harness.ask('POST', locations, { ...elsewhere, body: { name } });
+  const make = (name: string) => harness.request('POST', locations, { ...elsewhere, body: { name } });
   const made = await Promise.all(Array.from({ length: 50 }, (_, count) => make(`Place ${count}`)));
   t.true(made.every(({ status }) => status === 200));
-  t.is((await harness.ask('GET', locations, elsewhere)).body.items.length, 51);
+  t.is((await harness.request('GET', locations, elsewhere)).body.items.length, 51);
   const refused = await make('One more');
   t.is(refused.status, 409);
   t.regex(refused.body.message, /there are 50 synthetic locations/);
-  const other = await harness.ask('POST', locations, { body: { name: 'Of another organization' } });
+  const other = await harness.request('POST', locations, { body: { name: 'Of another organization' } });
   t.is(other.status, 200);
-  for (const { body } of made) t.is((await harness.ask('DELETE', `${locations}/${body.id}`, elsewhere)).status, 200);
-  t.is((await harness.ask('DELETE', `${locations}/${other.body.id}`)).status, 200);
+  for (const { body } of made)
+    t.is((await harness.request('DELETE', `${locations}/${body.id}`, elsewhere)).status, 200);
+  t.is((await harness.request('DELETE', `${locations}/${other.body.id}`)).status, 200);
 });
 
 test('a secret is sealed, masked and bound to its hosts; more hosts need it again', async (t) => {
   const value = 'correct-horse-9';
-  const set = (body: object) => harness.ask('PUT', `${variables}/shop_password`, { body });
+  const set = (body: object) => harness.request('PUT', `${variables}/shop_password`, { body });
   t.is((await set({ value, isSecret: true })).body.details[0].path, 'hosts');
   t.is((await set({ value, isSecret: true, hosts: ['shop.example', '*.inner.example'] })).body.value, '********');
   const user = await create(check({}, { headers: { 'x-key': '{{variables.shop_password}}' } }));
-  const { items } = (await harness.ask('GET', variables, { as: 'viewer' })).body;
+  const { items } = (await harness.request('GET', variables, { as: 'viewer' })).body;
   t.deepEqual(items[0].checks, [{ id: user.id, name: user.name }]);
   t.false(JSON.stringify(items).includes(value));
   const stored = await harness.documents.of('a').collection(syntheticVariables).find('shop_password');
@@ -131,22 +132,22 @@ test('a secret is sealed, masked and bound to its hosts; more hosts need it agai
   t.is(wider.body.details[0].path, 'value');
   t.regex(wider.body.details[0].message, /evil\.example is a new host/);
   t.is((await set({ ...masked, hosts: ['a.inner.example'] })).status, 409);
-  t.is((await harness.ask('DELETE', `${variables}/shop_password`)).status, 409);
+  t.is((await harness.request('DELETE', `${variables}/shop_password`)).status, 409);
 
   const evil = check({}, { url: 'https://evil.example/', body: '{{variables.shop_password}}' });
-  const { body: refused } = await harness.ask('POST', checks, { body: evil });
+  const { body: refused } = await harness.request('POST', checks, { body: evil });
   t.regex(refused.details[0].message, /would send the secret shop_password to evil\.example/);
-  t.deepEqual((await harness.ask('GET', variables, elsewhere)).body.items, []);
-  t.is((await harness.ask('DELETE', `${variables}/shop_password`, elsewhere)).status, 404);
+  t.deepEqual((await harness.request('GET', variables, elsewhere)).body.items, []);
+  t.is((await harness.request('DELETE', `${variables}/shop_password`, elsewhere)).status, 404);
 
-  await harness.ask('DELETE', `${checks}/${user.id}`);
-  t.is((await harness.ask('DELETE', `${variables}/shop_password`)).status, 200);
-  const { body: log } = await harness.ask('GET', '/api/audit?limit=100', { as: 'auditor' });
+  await harness.request('DELETE', `${checks}/${user.id}`);
+  t.is((await harness.request('DELETE', `${variables}/shop_password`)).status, 200);
+  const { body: log } = await harness.request('GET', '/api/audit?limit=100', { as: 'auditor' });
   t.false(JSON.stringify(log).includes(value));
 });
 
 test('checks are exported as YAML, and imported again they are unchanged', async (t) => {
-  const { id } = (await harness.ask('POST', locations, { body: { name: 'Vienna' } })).body;
+  const { id } = (await harness.request('POST', locations, { body: { name: 'Vienna' } })).body;
   await create(
     check(
       { name: 'coded', locations: ['local', id], labels: { team: 'shop' }, every: '30s', timeout: '5s' },
@@ -157,13 +158,14 @@ test('checks are exported as YAML, and imported again they are unchanged', async
     ),
   );
   await create(check({ name: 'plain', labels: { team: 'shop' } }));
-  const exported = await harness.ask('GET', '/api/synthetics/export?label=team=shop', { as: 'viewer' });
+  const exported = await harness.request('GET', '/api/synthetics/export?label=team=shop', { as: 'viewer' });
   t.is(exported.status, 200);
   const source = String(exported.body);
   t.true(source.includes('- Vienna'), source);
   t.false(source.includes('retries'), source);
   const put = async (text: string, more: object = {}, options: object = {}) =>
-    (await harness.ask('POST', '/api/synthetics/import', { body: { source: text, ...more }, ...options })).body.items;
+    (await harness.request('POST', '/api/synthetics/import', { body: { source: text, ...more }, ...options })).body
+      .items;
   const outcomes = (items: { name: string; outcome: string }[]) => items.map(({ name, outcome }) => [name, outcome]);
   t.deepEqual(outcomes(await put(source)), [
     ['coded', 'unchanged'],
@@ -195,7 +197,7 @@ test('what is wrong in a file is named by its line, and leaves the other documen
     ...['name: two', 'type: http', 'http:', '  steps:', '    - method: GET', '      url: a.example', '---'],
     ...['name: three', 'type: tcp', 'tcp: { host: a.example, port: 1 }', '---', 'name: [', ''],
   ].join('\n');
-  const { items } = (await harness.ask('POST', '/api/synthetics/import', { body: { source, dryRun: true } })).body;
+  const { items } = (await harness.request('POST', '/api/synthetics/import', { body: { source, dryRun: true } })).body;
   t.deepEqual(
     items.map(({ name, outcome }: { name: string; outcome: string }) => [name, outcome]),
     [
@@ -221,7 +223,7 @@ test('a downtime is a maintenance window about checks, seen from both sides', as
   const foreign = await create(check(), elsewhere);
   const startsAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
   const times = { timeZone: 'UTC', startsAt, durationMinutes: 120 };
-  const post = (body: object) => harness.ask('POST', downtimes, { as: 'editor', body: { ...times, ...body } });
+  const post = (body: object) => harness.request('POST', downtimes, { as: 'editor', body: { ...times, ...body } });
   for (const [body, path] of [
     [{ name: 'none' }, 'checkIds'],
     [{ name: 'foreign', checkIds: [one.id, foreign.id] }, 'checkIds.1'],
@@ -233,7 +235,8 @@ test('a downtime is a maintenance window about checks, seen from both sides', as
     t.is(answer.details[0].path, path);
   }
   t.is(
-    (await harness.ask('POST', downtimes, { as: 'viewer', body: { ...times, name: 'x', checkIds: [one.id] } })).status,
+    (await harness.request('POST', downtimes, { as: 'viewer', body: { ...times, name: 'x', checkIds: [one.id] } }))
+      .status,
     403,
   );
 
@@ -245,55 +248,55 @@ test('a downtime is a maintenance window about checks, seen from both sides', as
     checkIds: [],
     checks: [{ id: one.id, name: one.name }],
   });
-  t.is((await harness.ask('GET', `${windows}/${made.id}`)).body.name, 'by label');
+  t.is((await harness.request('GET', `${windows}/${made.id}`)).body.name, 'by label');
   const listed = async (query = '') =>
-    (await harness.ask('GET', `${downtimes}${query}`, { as: 'viewer' })).body.items.map(
+    (await harness.request('GET', `${downtimes}${query}`, { as: 'viewer' })).body.items.map(
       ({ name }: { name: string }) => name,
     );
-  await harness.ask('POST', windows, {
+  await harness.request('POST', windows, {
     body: { ...times, name: 'seen from there', matchers: [{ name: 'check', value: other.name }] },
   });
-  await harness.ask('POST', windows, {
+  await harness.request('POST', windows, {
     body: { ...times, name: 'of hosts', matchers: [{ name: 'host', value: 'web-1' }] },
   });
   t.deepEqual(await listed(), ['by label', 'seen from there']);
   t.deepEqual(await listed(`?checkId=${other.id}`), ['seen from there']);
-  const unknown = await harness.ask('GET', `${downtimes}?checkId=${foreign.id}`);
+  const unknown = await harness.request('GET', `${downtimes}?checkId=${foreign.id}`);
   t.is(unknown.body.details[0].path, 'checkId');
-  t.is((await harness.ask('GET', `${checks}/${one.id}`)).body.state, 'maintenance');
+  t.is((await harness.request('GET', `${checks}/${one.id}`)).body.state, 'maintenance');
 
   // What is added afterwards excludes its time, and is in the audit log.
-  const uptime = async () => (await harness.ask('GET', `${checks}/${one.id}/uptime?from=now-2h`)).body.items[0];
+  const uptime = async () => (await harness.request('GET', `${checks}/${one.id}/uptime?from=now-2h`)).body.items[0];
   t.true(Math.abs((await uptime()).excludedMs - 3_600_000) < 120_000);
-  const { items } = (await harness.ask('GET', '/api/audit?limit=100', { as: 'auditor' })).body;
+  const { items } = (await harness.request('GET', '/api/audit?limit=100', { as: 'auditor' })).body;
   t.true(
     items.some(
       ({ action, resource }: { action: string; resource: { id: string } }) =>
         action === 'maintenance-window.create' && resource.id === made.id,
     ),
   );
-  t.is((await harness.ask('DELETE', `${downtimes}/${made.id}`, elsewhere)).status, 404);
-  const hosts = (await harness.ask('GET', windows)).body.items.find(
+  t.is((await harness.request('DELETE', `${downtimes}/${made.id}`, elsewhere)).status, 404);
+  const hosts = (await harness.request('GET', windows)).body.items.find(
     ({ name }: { name: string }) => name === 'of hosts',
   );
-  t.is((await harness.ask('DELETE', `${downtimes}/${hosts.id}`)).status, 404);
-  t.is((await harness.ask('DELETE', `${downtimes}/${made.id}`, { as: 'editor' })).status, 200);
-  t.is((await harness.ask('GET', `${windows}/${made.id}`)).status, 404);
+  t.is((await harness.request('DELETE', `${downtimes}/${hosts.id}`)).status, 404);
+  t.is((await harness.request('DELETE', `${downtimes}/${made.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('GET', `${windows}/${made.id}`)).status, 404);
   t.is((await uptime()).excludedMs, 0);
-  t.is((await harness.ask('GET', `${checks}/${one.id}`)).body.state, null);
+  t.is((await harness.request('GET', `${checks}/${one.id}`)).body.state, null);
 });
 
 test('an organization has as many runs a month as its plan, and is told the figures', async (t) => {
-  const { items } = (await harness.ask('GET', '/api/plans', elsewhere)).body;
-  const most = items.find(({ current }: { current: boolean }) => current).limits.syntheticRunsPerMonth;
+  const { items } = (await harness.request('GET', '/api/plans', elsewhere)).body;
+  const maxRuns = items.find(({ current }: { current: boolean }) => current).limits.syntheticRunsPerMonth;
   const often = { every: '10s', timeout: '5s' };
-  for (let left = Math.floor(most / 267_840); left > 0; left--) await create(check(often), elsewhere);
-  const refused = await harness.ask('POST', checks, { ...elsewhere, body: check(often) });
+  for (let left = Math.floor(maxRuns / 267_840); left > 0; left--) await create(check(often), elsewhere);
+  const refused = await harness.request('POST', checks, { ...elsewhere, body: check(often) });
   t.is(refused.status, 409);
   const figures = /it would make 267,840 runs a month, beside [\d,]+ of other checks, and the plan \w+ has [\d,]+/;
   t.regex(refused.body.message, figures);
   const off = await create(check({ ...often, enabled: false }), elsewhere);
-  t.is((await harness.ask('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
+  t.is((await harness.request('PATCH', `${checks}/${off.id}`, { ...elsewhere, body: { enabled: true } })).status, 409);
 });
 
 test('a recording becomes a check, says what of it is lost, and changes what is done alone when it comes again', async (t) => {
@@ -301,40 +304,40 @@ test('a recording becomes a check, says what of it is lost, and changes what is 
   const password = { type: 'change', selectors: [['aria/Pass word']], value: 'hunter2' };
   const recording = (title: string, ...more: object[]) =>
     JSON.stringify({ title, steps: [{ type: 'navigate', url: 'https://shop.example/' }, ...more] });
-  const taken = async (source: string, more: object = {}) => {
-    const answer = await harness.ask('POST', '/api/synthetics/import', { body: { source, ...more } });
+  const importRecording = async (source: string, more: object = {}) => {
+    const answer = await harness.request('POST', '/api/synthetics/import', { body: { source, ...more } });
     t.false(JSON.stringify(answer.body).includes('hunter2'));
     return answer.body.items[0];
   };
   const title = 'recorded';
-  const { id, outcome, losses } = await taken(recording(title, click));
+  const { id, outcome, losses } = await importRecording(recording(title, click));
   t.deepEqual([outcome, losses], ['created', []]);
-  const read = async (of: string) => (await harness.ask('GET', `${checks}/${of}`)).body;
+  const read = async (of: string) => (await harness.request('GET', `${checks}/${of}`)).body;
   const created = await read(id);
   t.deepEqual([created.type, created.enabled, created.browser.steps.length], ['browser', true, 2]);
-  await harness.ask('PATCH', `${checks}/${id}`, { body: { every: '5m', enabled: false } });
-  t.is((await taken(recording(title, click))).outcome, 'unchanged');
-  t.is((await taken(recording(title, click, click), { dryRun: true })).outcome, 'changed');
-  t.is((await taken(recording(title, click, click))).outcome, 'changed');
+  await harness.request('PATCH', `${checks}/${id}`, { body: { every: '5m', enabled: false } });
+  t.is((await importRecording(recording(title, click))).outcome, 'unchanged');
+  t.is((await importRecording(recording(title, click, click), { dryRun: true })).outcome, 'changed');
+  t.is((await importRecording(recording(title, click, click))).outcome, 'changed');
   const again = await read(id);
   t.deepEqual([again.every, again.enabled, again.browser.steps.length], ['5m', false, 3]);
 
-  const lossy = await taken(recording('lossy', { type: 'click', selectors: [['xpath//a']] }));
+  const lossy = await importRecording(recording('lossy', { type: 'click', selectors: [['xpath//a']] }));
   t.regex(lossy.losses[0].message, /none of its selectors/);
   t.false((await read(lossy.id)).enabled);
-  const secret = await taken(recording('secret', password));
+  const secret = await importRecording(recording('secret', password));
   t.is(secret.outcome, 'refused');
   t.regex(JSON.stringify(secret), /pass_word/);
-  await harness.ask('PUT', `${variables}/pass_word`, {
+  await harness.request('PUT', `${variables}/pass_word`, {
     body: { value: 'hunter2', isSecret: true, hosts: ['shop.example'] },
   });
-  t.is((await taken(recording('secret', password))).outcome, 'created');
+  t.is((await importRecording(recording('secret', password))).outcome, 'created');
   const { name } = await create(check());
-  t.regex(JSON.stringify((await taken(recording(name))).problems), /is the name of a check of the type http/);
+  t.regex(JSON.stringify((await importRecording(recording(name))).problems), /is the name of a check of the type http/);
 });
 
 test('of each location the picture of the last good and of the last failed run is kept, for those who see the check', async (t) => {
-  const { id: location, token } = (await harness.ask('POST', locations, { body: { name: 'seen from' } })).body;
+  const { id: location, token } = (await harness.request('POST', locations, { body: { name: 'seen from' } })).body;
   const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
   const { id } = await create({
     ...check(),
@@ -348,11 +351,11 @@ test('of each location the picture of the last good and of the last failed run i
   const send = async (change: object, key = token): Promise<string> => {
     const body = { checkId: id, dueMs, startedAtMs: dueMs, outcome: 'passed', content: '/9j/good', ...change };
     const headers = { authorization: `Bearer ${key}` };
-    const answer = await harness.ask('POST', '/api/synthetics/probe/pictures', { as: 'nobody', body, headers });
+    const answer = await harness.request('POST', '/api/synthetics/probe/pictures', { as: 'nobody', body, headers });
     return answer.status === 200 ? answer.body.reason : String(answer.status);
   };
   const earlier = { dueMs: dueMs - 60_000, startedAtMs: dueMs - 60_000 };
-  const seen = async () => (await harness.ask('GET', `${checks}/${id}/pictures`, { as: 'viewer' })).body.items;
+  const seen = async () => (await harness.request('GET', `${checks}/${id}/pictures`, { as: 'viewer' })).body.items;
   t.is(await send({ ...earlier, content: '/9j/before' }), '');
   t.is(await send({}), '');
   t.regex(await send({ ...earlier, outcome: 'degraded' }), /of a later one/);
@@ -367,13 +370,13 @@ test('of each location the picture of the last good and of the last failed run i
     { location, kind: 'failed', dueAt: at(dueMs - 60_000), content: '/9j/failed' },
     { location, kind: 'good', dueAt: at(dueMs), content: '/9j/good' },
   ]);
-  t.is((await harness.ask('GET', `${checks}/${id}/pictures`, elsewhere)).status, 404);
-  t.is((await harness.ask('GET', `${checks}/${id}/pictures?location=local`)).body.items.length, 0);
-  t.is((await harness.ask('DELETE', `${locations}/${location}`)).status, 200);
+  t.is((await harness.request('GET', `${checks}/${id}/pictures`, elsewhere)).status, 404);
+  t.is((await harness.request('GET', `${checks}/${id}/pictures?location=local`)).body.items.length, 0);
+  t.is((await harness.request('DELETE', `${locations}/${location}`)).status, 200);
   t.deepEqual(await seen(), []);
   t.regex(await send({}), /401/);
 
-  const other = (await harness.ask('POST', locations, { body: { name: 'seen too' } })).body;
+  const other = (await harness.request('POST', locations, { body: { name: 'seen too' } })).body;
   const { id: second } = await create({
     ...check(),
     type: 'browser',
@@ -384,8 +387,8 @@ test('of each location the picture of the last good and of the last failed run i
   });
   const due = lastDueAt({ id: second, every: '1m' }, other.id, Date.now());
   t.is(await send({ checkId: second, dueMs: due, startedAtMs: due }, other.token), '');
-  const kept = harness.documents.of('a').collection(syntheticPictures);
-  t.is(await kept.count({ checkId: second }), 1);
-  await harness.ask('DELETE', `${checks}/${second}`);
-  t.is(await kept.count({ checkId: second }), 0);
+  const pictures = harness.documents.of('a').collection(syntheticPictures);
+  t.is(await pictures.count({ checkId: second }), 1);
+  await harness.request('DELETE', `${checks}/${second}`);
+  t.is(await pictures.count({ checkId: second }), 0);
 });

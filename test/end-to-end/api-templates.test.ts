@@ -11,21 +11,21 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-type As = NonNullable<Parameters<Harness['ask']>[2]>['as'];
+type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 
-const ask = async (method: string, path: string, as: As = 'viewer', body?: unknown): Promise<Answer['body']> => {
-  const answer = await harness.ask(method, path, { as, ...(body === undefined ? {} : { body }) });
+const request = async (method: string, path: string, as: As = 'viewer', body?: unknown): Promise<Answer['body']> => {
+  const answer = await harness.request(method, path, { as, ...(body === undefined ? {} : { body }) });
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
 const list = async (query = ''): Promise<Record<string, unknown>[]> =>
-  (await ask('GET', `/api/templates${query}`)).items;
-const one = async (id: string): Promise<Record<string, unknown>> => ask('GET', `/api/templates/${id}`);
+  (await request('GET', `/api/templates${query}`)).items;
+const one = async (id: string): Promise<Record<string, unknown>> => request('GET', `/api/templates/${id}`);
 
 test.serial('without telemetry no template would show anything, and each panel says what it lacks', async (t) => {
   const items = await list();
   t.true(items.every(({ share, filled }) => share === 0 && filled === 0));
-  const { fits, needs } = await ask('GET', '/api/templates/nginx');
+  const { fits, needs } = await request('GET', '/api/templates/nginx');
   t.deepEqual(fits[0], { panelId: 'requests', title: 'Requests', lacks: ['the metric nginx.requests'] });
   t.deepEqual(needs.signals, ['metrics']);
   for (const { id } of items) t.is((await one(String(id)))['id'], id, 'no operation has its path');
@@ -33,32 +33,32 @@ test.serial('without telemetry no template would show anything, and each panel s
 
 test.serial('use goes before favourites, and both before the name; who marked it is told to each', async (t) => {
   const [first, second, third] = await list();
-  t.deepEqual(await ask('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
-  t.deepEqual(await ask('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
+  t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
+  t.deepEqual(await request('PUT', `/api/templates/${third?.['id']}/favourite`), { isFavourite: true });
   t.deepEqual(
     (await list()).slice(0, 3).map(({ id }) => id),
     [third?.['id'], first?.['id'], second?.['id']],
   );
-  await ask('POST', `/api/templates/${second?.['id']}/instantiate`, 'editor', {});
+  await request('POST', `/api/templates/${second?.['id']}/instantiate`, 'editor', {});
   t.deepEqual(
     (await list()).slice(0, 3).map(({ id }) => id),
     [second?.['id'], third?.['id'], first?.['id']],
   );
   t.like(await one(String(third?.['id'])), { place: 2, favourites: 1, isFavourite: true, made: 0 });
-  t.is((await ask('GET', `/api/templates/${third?.['id']}`, 'editor')).isFavourite, false);
+  t.is((await request('GET', `/api/templates/${third?.['id']}`, 'editor')).isFavourite, false);
   t.is((await list('?favourite=true')).length, 1);
-  t.deepEqual(await ask('DELETE', `/api/templates/${third?.['id']}/favourite`), { isFavourite: false });
+  t.deepEqual(await request('DELETE', `/api/templates/${third?.['id']}/favourite`), { isFavourite: false });
   t.deepEqual(await list('?favourite=true'), []);
 });
 
 test.serial(
   'a dashboard keeps which template it was made of, and later versions of that are told as a difference',
   async (t) => {
-    const made = await ask('POST', '/api/templates/redis/instantiate', 'editor', { name: 'Ours', folder: 'Shop' });
-    const { templateVersion, document } = await ask('GET', '/api/templates/redis');
+    const made = await request('POST', '/api/templates/redis/instantiate', 'editor', { name: 'Ours', folder: 'Shop' });
+    const { templateVersion, document } = await request('GET', '/api/templates/redis');
     t.like(made, { name: 'Ours', folder: 'Shop', madeFrom: { templateId: 'redis', templateVersion } });
     t.deepEqual(made.panels, document.panels);
-    const since = () => ask('GET', `/api/templates/redis?dashboardId=${made.id}`);
+    const since = () => request('GET', `/api/templates/redis?dashboardId=${made.id}`);
     t.deepEqual((await since()).since, { dashboardId: made.id, templateVersion, differences: [] });
 
     // As a former version of the platform would have left it.
@@ -74,7 +74,7 @@ test.serial(
       differences.map(({ what }: { what: string }) => what),
       ['panel “Memory” added'],
     );
-    const other = await harness.ask('GET', `/api/templates/mysql?dashboardId=${made.id}`, { as: 'viewer' });
+    const other = await harness.request('GET', `/api/templates/mysql?dashboardId=${made.id}`, { as: 'viewer' });
     t.is(other.status, 404);
   },
 );
@@ -82,21 +82,21 @@ test.serial(
 test.serial(
   'figures of use tell how often dashboards were made of a template, are there, and were opened',
   async (t) => {
-    const make = () => ask('POST', '/api/templates/kafka/instantiate', 'editor', {});
-    const [kept, gone] = [await make(), await make()];
-    await ask('GET', `/api/dashboards/${kept.id}?opens=true`);
-    await harness.ask('DELETE', `/api/dashboards/${gone.id}`, { as: 'editor', headers: { 'if-match': '"1"' } });
-    const { items } = await ask('GET', '/api/templates/usage');
+    const make = () => request('POST', '/api/templates/kafka/instantiate', 'editor', {});
+    const [remaining, removed] = [await make(), await make()];
+    await request('GET', `/api/dashboards/${remaining.id}?opens=true`);
+    await harness.request('DELETE', `/api/dashboards/${removed.id}`, { as: 'editor', headers: { 'if-match': '"1"' } });
+    const { items } = await request('GET', '/api/templates/usage');
     t.like(items[0], { id: 'kafka', name: 'Kafka', made: 2, present: 1, opened: 1 });
 
     // Another one that takes the id was not made of the template.
-    const path = `/api/dashboards?id=${gone.id}`;
-    const { body: again } = await harness.ask('POST', path, { as: 'editor', body: { name: 'Another' } });
-    t.like(again, { id: gone.id, madeFrom: null });
-    await ask('GET', `/api/dashboards/${gone.id}?opens=true`);
-    const since = await harness.ask('GET', `/api/templates/kafka?dashboardId=${gone.id}`, { as: 'viewer' });
+    const path = `/api/dashboards?id=${removed.id}`;
+    const { body: again } = await harness.request('POST', path, { as: 'editor', body: { name: 'Another' } });
+    t.like(again, { id: removed.id, madeFrom: null });
+    await request('GET', `/api/dashboards/${removed.id}?opens=true`);
+    const since = await harness.request('GET', `/api/templates/kafka?dashboardId=${removed.id}`, { as: 'viewer' });
     t.is(since.status, 404);
-    const { items: later } = await ask('GET', '/api/templates/usage');
+    const { items: later } = await request('GET', '/api/templates/usage');
     t.like(later[0], { id: 'kafka', made: 2, present: 1, opened: 1 });
   },
 );
@@ -107,7 +107,7 @@ test.serial('templates whose names landed in the last day come first', async (t)
   t.is(items[0]?.['share'], 1);
   t.is(items.at(-1)?.['id'], 'go');
   t.deepEqual(
-    (await ask('GET', '/api/templates/go')).fits.find(({ lacks }: { lacks: string[] }) => lacks.length > 0),
+    (await request('GET', '/api/templates/go')).fits.find(({ missing }: { missing: string[] }) => missing.length > 0),
     {
       ...{ panelId: 'collections', title: 'Collections' },
       lacks: ['the metric process.runtime.go.gc.count'],

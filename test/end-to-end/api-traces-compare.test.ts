@@ -51,13 +51,13 @@ const orders = (): SentSpan[] =>
       ...{ trace, span: hex(900_000 + number, 16), service: 'orders', name: 'POST /order', kind: 2 },
       ...{ start: start + BigInt(number), duration: (hasCoupon ? 900 : 50) * 1_000_000 },
     };
-    const asks = (text: string, at: number): SentSpan => ({
+    const querySpan = (text: string, at: number): SentSpan => ({
       ...{ trace, span: hex(number * 10 + at, 16), parent: root.span, service: 'orders', name: 'query', kind: 3 },
       ...{ start: root.start, duration: 5, attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } },
     });
     return [
-      ...[root, asks(`SELECT * FROM carts WHERE id = ${number}`, 1)],
-      ...(hasCoupon ? [asks(`SELECT rate FROM coupons WHERE code = 'c-${number}' AND cart = ${number}`, 2)] : []),
+      ...[root, querySpan(`SELECT * FROM carts WHERE id = ${number}`, 1)],
+      ...(hasCoupon ? [querySpan(`SELECT rate FROM coupons WHERE code = 'c-${number}' AND cart = ${number}`, 2)] : []),
     ];
   });
 
@@ -75,7 +75,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const compare = async (query: string) => {
-  const { status, body } = await harness.ask('GET', `/api/traces/compare?${query}`, { as: 'viewer' });
+  const { status, body } = await harness.request('GET', `/api/traces/compare?${query}`, { as: 'viewer' });
   return { status, body };
 };
 
@@ -110,8 +110,8 @@ test.serial('slow spans: the cause is first, with counts as the spans have them,
   t.true(second.interval[0] < second.difference && second.difference < second.interval[1]);
   t.true(second.correlated.length >= 2);
   t.true(second.adjustedPValue >= second.pValue && second.adjustedPValue <= body.falseDiscoveryRate);
-  const told = JSON.stringify(body.items);
-  for (const field of ['color', 'user.id', 'status_code', 'request.bytes']) t.false(told.includes(field), field);
+  const itemsText = JSON.stringify(body.items);
+  for (const field of ['color', 'user.id', 'status_code', 'request.bytes']) t.false(itemsText.includes(field), field);
   t.true(
     body.leftOut.some(
       ({ field, reason }: Record<string, string>) =>

@@ -18,7 +18,7 @@ test.after.always(() => harness?.close());
 const anywhere = ([key, value]: readonly [string, unknown]): string =>
   `(${['', 'scope.', 'events.', 'links.'].map((prefix) => `${prefix}${key}:${value}`).join(' OR ')})`;
 
-for (const { title, service, operation, tags, least, most, range, finds } of jaegerCases)
+for (const { title, service, operation, tags, minDurationNs, maxDurationNs, range, finds } of jaegerCases)
   test.serial(`Jaeger's ${service}: ${title}`, async (t) => {
     const [from, to] = range.map((minutes) => String(hour / 1_000_000n + BigInt(minutes * 60_000) + 31_639n));
     const search = [
@@ -28,10 +28,10 @@ for (const { title, service, operation, tags, least, most, range, finds } of jae
     const query = new URLSearchParams({
       ...{ scope: 'account', limit: '1000', service, from: from ?? '', to: `${to}` },
       ...(search.length === 0 ? {} : { search: search.join(' ') }),
-      ...(least === 0 ? {} : { minDuration: `${least}ns` }),
-      ...(most === 0 ? {} : { maxDuration: `${most}ns` }),
+      ...(minDurationNs === 0 ? {} : { minDuration: `${minDurationNs}ns` }),
+      ...(maxDurationNs === 0 ? {} : { maxDuration: `${maxDurationNs}ns` }),
     });
-    const { status, body } = await harness.ask('GET', `/api/traces?${query}`, { as: 'viewer' });
+    const { status, body } = await harness.request('GET', `/api/traces?${query}`, { as: 'viewer' });
     t.is(status, 200);
     t.deepEqual(body.items.map(({ traceId }: { traceId: string }) => traceId).sort(), finds);
   });

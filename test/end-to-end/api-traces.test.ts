@@ -46,11 +46,11 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const get = async (path: string) => {
-  const { status, body } = await harness.ask('GET', path, { as: 'viewer' });
+  const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   return { status, body };
 };
 
-interface Wanted {
+interface Case {
   readonly query: string;
   readonly from: number;
   readonly to: number;
@@ -64,7 +64,7 @@ const earliest = (spans: readonly SentSpan[]): bigint => spans.map(({ start }) =
 const latest = (spans: readonly SentSpan[]): bigint => spans.map(end).sort(inOrder).at(-1) ?? 0n;
 
 /** Ids of the traces that are asked for, newest first. */
-const expected = ({ from, to, span = () => true, trace = () => true }: Wanted): string[] => {
+const expected = ({ from, to, span = () => true, trace = () => true }: Case): string[] => {
   const within = listed.filter(({ start }) => start >= ago(from) && start <= ago(to));
   const traces = Map.groupBy(within, (each) => each.trace);
   const found = [...traces].flatMap(([id, spans]) => {
@@ -77,7 +77,7 @@ const expected = ({ from, to, span = () => true, trace = () => true }: Wanted): 
 };
 
 const hours = 3_600;
-const wanted: readonly Wanted[] = [
+const cases: readonly Case[] = [
   { query: '', from: 6 * hours, to: 0 },
   { query: '', from: 3 * hours, to: 2 * hours },
   { query: '', from: 1000, to: 0 },
@@ -96,7 +96,7 @@ const wanted: readonly Wanted[] = [
   },
 ];
 
-for (const each of wanted)
+for (const each of cases)
   for (const limit of [1000, 13])
     test.serial(
       `traces of ${each.from} to ${each.to} seconds ago, ${each.query || 'all of them'}, ${limit} a page`,
@@ -341,9 +341,9 @@ for (const [order, placeOf, sign] of [
   ['slowest', ({ duration }: SentSpan) => BigInt(duration), -1],
 ] as const)
   test.serial(`spans, the ${order} first, in pages of any size`, async (t) => {
-    const wantedSpans = listed.filter(({ service }) => service === 'cart');
+    const expectedSpans = listed.filter(({ service }) => service === 'cart');
     const whole = await spanPages(`service=cart&order=${order}`, 1000);
-    t.deepEqual(whole.map(({ spanId }) => spanId).sort(), wantedSpans.map(({ span: id }) => id).sort());
+    t.deepEqual(whole.map(({ spanId }) => spanId).sort(), expectedSpans.map(({ span: id }) => id).sort());
     const values = whole.map(({ spanId }) => placeOf(listed.find(({ span: id }) => id === spanId) as SentSpan));
     t.deepEqual(
       values,

@@ -86,7 +86,7 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 test.serial('a month is told by signal and outcome, and the sides of the ledger agree', async (t) => {
-  const { status, body } = await harness.ask('GET', '/api/usage', { as: 'viewer' });
+  const { status, body } = await harness.request('GET', '/api/usage', { as: 'viewer' });
   t.is(status, 200);
   t.deepEqual(body.period, { from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' });
   const { logs, traces } = body.signals;
@@ -113,7 +113,7 @@ test.serial('a month is told by signal and outcome, and the sides of the ledger 
 });
 
 test.serial('another organization sees its own alone, and too little history is said', async (t) => {
-  const { body } = await harness.ask('GET', '/api/usage', { as: ownerOfB as never });
+  const { body } = await harness.request('GET', '/api/usage', { as: ownerOfB as never });
   t.deepEqual(body.total.accepted, { requests: 1, records: 1_000_000, bytes: 2_000_000_000 });
   t.deepEqual(body.total.dropped, { requests: 0, records: 0, bytes: 0 });
   t.is(body.total.forecast.bytes.value, null);
@@ -122,18 +122,18 @@ test.serial('another organization sees its own alone, and too little history is 
 });
 
 test.serial('an answer is given again for 5 minutes, with its age, unless it is asked for anew', async (t) => {
-  const before = (await harness.ask('GET', '/api/usage?projectId=shop')).body;
+  const before = (await harness.request('GET', '/api/usage?projectId=shop')).body;
   clockMs += 120_000;
   await insert([{ at: '2026-03-10 12:00:00', signal: 'metrics', records: 1, bytes: 1, landed: [1, 1], key: 'key-3' }]);
-  const again = await harness.ask('GET', '/api/usage?projectId=shop');
+  const again = await harness.request('GET', '/api/usage?projectId=shop');
   t.deepEqual(again.body, before);
   t.is(again.body.asOf, new Date(now).toISOString());
   t.is(again.headers.get('age'), '120');
-  const anew = (await harness.ask('GET', '/api/usage?projectId=shop', fresh)).body;
-  t.is(anew.signals.metrics.accepted.records, 1);
+  const refreshed = (await harness.request('GET', '/api/usage?projectId=shop', fresh)).body;
+  t.is(refreshed.signals.metrics.accepted.records, 1);
 });
 
-const series = async (query: string) => (await harness.ask('GET', `/api/usage/timeseries?${query}`, fresh)).body;
+const series = async (query: string) => (await harness.request('GET', `/api/usage/timeseries?${query}`, fresh)).body;
 const totals = (body: {
   series: {
     id: string;
@@ -174,7 +174,7 @@ for (const [query, path] of [
   ['limit=101', 'limit'],
 ] as const) {
   test.serial(`a time series of ${query} is refused`, async (t) => {
-    const { status, body } = await harness.ask('GET', `/api/usage/timeseries?${query}`);
+    const { status, body } = await harness.request('GET', `/api/usage/timeseries?${query}`);
     t.is(status, 400);
     t.deepEqual(
       body.details.map((detail: { path: string }) => detail.path),
@@ -184,13 +184,13 @@ for (const [query, path] of [
 }
 
 test.serial('quotas are read, edited and sent back; they warn and reject', async (t) => {
-  const empty = await harness.ask('GET', '/api/usage/quotas', { as: 'viewer' });
+  const empty = await harness.request('GET', '/api/usage/quotas', { as: 'viewer' });
   t.is(empty.headers.get('etag'), '"0"');
   t.deepEqual(empty.body.states, []);
   const edited = structuredClone(empty.body);
   edited.day.total = { warnBytes: 1_000, rejectBytes: 5_000 };
   edited.month.logs.rejectBytes = 100;
-  const put = await harness.ask('PUT', '/api/usage/quotas', {
+  const put = await harness.request('PUT', '/api/usage/quotas', {
     as: 'admin',
     body: edited,
     headers: { 'if-match': '"0"' },
@@ -208,15 +208,15 @@ test.serial('quotas are read, edited and sent back; they warn and reject', async
       ['month', 'logs', 'rejecting', 3_700],
     ],
   );
-  const stale = await harness.ask('PUT', '/api/usage/quotas', { body: edited, headers: { 'if-match': '"0"' } });
+  const stale = await harness.request('PUT', '/api/usage/quotas', { body: edited, headers: { 'if-match': '"0"' } });
   t.is(stale.status, 412);
-  const again = await harness.ask('PUT', '/api/usage/quotas', { body: put.body });
+  const again = await harness.request('PUT', '/api/usage/quotas', { body: put.body });
   t.deepEqual([again.status, again.body.states], [200, put.body.states]);
   const inverted = { day: { total: { warnBytes: 10, rejectBytes: 9 } }, month: {} };
-  const refused = await harness.ask('PUT', '/api/usage/quotas', { body: inverted });
+  const refused = await harness.request('PUT', '/api/usage/quotas', { body: inverted });
   t.deepEqual([refused.status, refused.body.details[0].path], [400, 'day.total.warnBytes']);
-  t.is((await harness.ask('PUT', '/api/usage/quotas', { as: 'editor', body: edited })).status, 403);
-  const ofB = await harness.ask('GET', '/api/usage/quotas', { as: ownerOfB as never });
+  t.is((await harness.request('PUT', '/api/usage/quotas', { as: 'editor', body: edited })).status, 403);
+  const ofB = await harness.request('GET', '/api/usage/quotas', { as: ownerOfB as never });
   t.deepEqual(
     ofB.body.states.map(({ scope, setBy, state }: Record<string, unknown>) => [scope, setBy, state]),
     [['total', 'plan', 'rejecting']],
@@ -224,7 +224,7 @@ test.serial('quotas are read, edited and sent back; they warn and reject', async
 });
 
 test.serial('entitlements say which plans have what this one lacks', async (t) => {
-  const { body } = await harness.ask('GET', '/api/entitlements', { as: ownerOfB as never });
+  const { body } = await harness.request('GET', '/api/entitlements', { as: ownerOfB as never });
   const traces = body.entitlements.find(({ name }: { name: string }) => name === 'traces');
   t.false(traces.enabled);
   t.deepEqual(
@@ -256,7 +256,7 @@ test.serial('plans come from a file, with prices; one that is wrong is refused w
   await t.throwsAsync(readPlans(settingsOf({ OIQ_PLANS_FILE: '/no/such/file' })), {
     message: /cannot be read/,
   });
-  const { body } = await harness.ask('GET', '/api/plans', { as: 'viewer' });
+  const { body } = await harness.request('GET', '/api/plans', { as: 'viewer' });
   t.deepEqual(
     body.items.map(({ id, current, available, price }: Record<string, unknown>) => [
       id,
@@ -276,34 +276,38 @@ test.serial('plans come from a file, with prices; one that is wrong is refused w
 test.serial(
   'a smaller plan names what is lost, takes effect at once when that is accepted, and is recorded',
   async (t) => {
-    const { body: unpriced } = await harness.ask('GET', '/api/billing', { as: 'admin' });
+    const { body: unpriced } = await harness.request('GET', '/api/billing', { as: 'admin' });
     t.deepEqual(unpriced.cost.total, { value: null, reason: 'the plan has no price' });
-    await harness.ask('PUT', '/api/account/retention', { body: { days: { logs: 30 } } });
-    const asked = { planId: 'starter' };
-    const refused = await harness.ask('PUT', '/api/billing/plan', { body: asked });
+    await harness.request('PUT', '/api/account/retention', { body: { days: { logs: 30 } } });
+    const planChange = { planId: 'starter' };
+    const refused = await harness.request('PUT', '/api/billing/plan', { body: planChange });
     t.is(refused.status, 409);
     const lost = refused.body.details.map((detail: { path: string }) => detail.path);
     t.true(lost.includes('retentionDays.logs') && lost.includes('entitlements.traces'), String(lost));
-    t.is((await harness.ask('GET', '/api/traces?scope=account')).status, 200);
+    t.is((await harness.request('GET', '/api/traces?scope=account')).status, 200);
 
-    const changed = await harness.ask('PUT', '/api/billing/plan', {
+    const changed = await harness.request('PUT', '/api/billing/plan', {
       as: 'admin',
-      body: { ...asked, acceptLosses: true },
+      body: { ...planChange, acceptLosses: true },
     });
     t.is(changed.status, 200);
     t.deepEqual([changed.body.previousPlan.id, changed.body.plan.id], ['enterprise', 'starter']);
-    t.is((await harness.ask('GET', '/api/traces?scope=account')).body.error, 'UPGRADE_REQUIRED');
-    t.is((await harness.ask('GET', '/api/account/retention')).body.days.logs, null, 'what was above the plan is gone');
-    const { body: billing } = await harness.ask('GET', '/api/billing', { as: 'admin' });
+    t.is((await harness.request('GET', '/api/traces?scope=account')).body.error, 'UPGRADE_REQUIRED');
+    t.is(
+      (await harness.request('GET', '/api/account/retention')).body.days.logs,
+      null,
+      'what was above the plan is gone',
+    );
+    const { body: billing } = await harness.request('GET', '/api/billing', { as: 'admin' });
     t.is(billing.currency, 'EUR');
     t.deepEqual(billing.cost.signals.logs, { value: 0, reason: null });
     t.deepEqual(billing.cost.total, { value: null, reason: 'traces have no price on this plan' });
-    const records = await harness.ask('GET', '/api/audit?limit=100');
+    const records = await harness.request('GET', '/api/audit?limit=100');
     if (records.status === 200) t.true(JSON.stringify(records.body).includes('organization.change-plan'));
 
-    t.is((await harness.ask('PUT', '/api/billing/plan', { body: { planId: 'contract' } })).status, 403);
-    t.is((await harness.ask('PUT', '/api/billing/plan', { body: { planId: 'none' } })).status, 400);
-    t.is((await harness.ask('PUT', '/api/billing/plan', { body: { planId: 'enterprise' } })).body.losses.length, 0);
+    t.is((await harness.request('PUT', '/api/billing/plan', { body: { planId: 'contract' } })).status, 403);
+    t.is((await harness.request('PUT', '/api/billing/plan', { body: { planId: 'none' } })).status, 400);
+    t.is((await harness.request('PUT', '/api/billing/plan', { body: { planId: 'enterprise' } })).body.losses.length, 0);
   },
 );
 
@@ -311,10 +315,10 @@ test.serial('what reads a signal asks for its entitlement, whatever the operatio
   const tracesAlone = { ...defaultPlans['enterprise'], name: 'Traces', entitlements: ['traces'] };
   await applyPlans(harness.documents, await plansIn(JSON.stringify({ 'traces-alone': tracesAlone })));
   const change = (planId: string) =>
-    harness.ask('PUT', '/api/billing/plan', { body: { planId, acceptLosses: true }, headers: { 'if-match': '*' } });
+    harness.request('PUT', '/api/billing/plan', { body: { planId, acceptLosses: true }, headers: { 'if-match': '*' } });
   t.is((await change('traces-alone')).status, 200);
-  t.is((await harness.ask('GET', '/api/traces?scope=account')).status, 200);
-  const logs = await harness.ask('GET', `/api/traces/${'ab'.repeat(16)}/logs`);
+  t.is((await harness.request('GET', '/api/traces?scope=account')).status, 200);
+  const logs = await harness.request('GET', `/api/traces/${'ab'.repeat(16)}/logs`);
   t.deepEqual([logs.status, logs.body.error], [403, 'UPGRADE_REQUIRED']);
   t.is((await change('enterprise')).status, 200);
 });

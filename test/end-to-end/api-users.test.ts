@@ -31,9 +31,9 @@ const person = async (places: Readonly<Record<string, Role>>): Promise<{ id: str
   return { id, email };
 };
 const patch = (id: string, body: object, as: Role = 'owner', headers: Record<string, string> = {}): Promise<Answer> =>
-  harness.ask('PATCH', `/api/users/${id}`, { as, body, headers });
+  harness.request('PATCH', `/api/users/${id}`, { as, body, headers });
 const status = async (token: string): Promise<number> =>
-  (await harness.ask('GET', '/auth/session', { as: `token ${token}` })).status;
+  (await harness.request('GET', '/auth/session', { as: `token ${token}` })).status;
 const recordOf = async ({ headers }: Answer): Promise<{ action: string; text: string }> => {
   for await (const record of harness.documents.everywhere(auditRecords, { requestId: headers.get('x-request-id') }))
     return { action: record.action, text: JSON.stringify(record) };
@@ -44,7 +44,10 @@ test('a list of users has everybody of the organization and nobody else, page by
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
-    const page: Answer = await harness.ask('GET', `/api/users?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+    const page: Answer = await harness.request(
+      'GET',
+      `/api/users?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+    );
     t.is(page.status, 200);
     seen.push(...page.body.items.map((each: { email: string }) => each.email));
     cursor = page.body.nextCursor;
@@ -52,7 +55,7 @@ test('a list of users has everybody of the organization and nobody else, page by
   for (const role of roles) t.is(seen.filter((email) => email === `${role}@a.example`).length, 1);
   t.false(seen.some((email) => email.endsWith('@b.example')));
   t.is(new Set(seen).size, seen.length);
-  const owners = await harness.ask('GET', '/api/users?role=auditor');
+  const owners = await harness.request('GET', '/api/users?role=auditor');
   t.deepEqual(
     owners.body.items.map((each: { email: string }) => each.email),
     ['auditor@a.example'],
@@ -61,7 +64,7 @@ test('a list of users has everybody of the organization and nobody else, page by
 
 test('users are found by address or name, of this organization only', async (t) => {
   const found = async (query: string): Promise<{ emails: string[]; nextCursor: string | null }> => {
-    const { status, body } = await harness.ask('GET', `/api/users?${query}`);
+    const { status, body } = await harness.request('GET', `/api/users?${query}`);
     t.is(status, 200, query);
     return { emails: body.items.map((each: { email: string }) => each.email), nextCursor: body.nextCursor };
   };
@@ -86,14 +89,14 @@ test('users are found by address or name, of this organization only', async (t) 
   t.is(new Set(seen).size, seen.length);
   t.deepEqual((await found('search=r@a.example&sort=-role&limit=1')).emails, ['viewer@a.example']);
   t.is(
-    (await harness.ask('GET', `/api/users?cursor=${Buffer.from('users role|x|y').toString('base64url')}`)).status,
+    (await harness.request('GET', `/api/users?cursor=${Buffer.from('users role|x|y').toString('base64url')}`)).status,
     400,
   );
 });
 
 test('what was read of a user can be edited and sent back, and never holds the password', async (t) => {
   const { id, email } = await person({ a: 'viewer' });
-  const read = await harness.ask('GET', `/api/users/${id}`);
+  const read = await harness.request('GET', `/api/users/${id}`);
   t.is(read.body.email, email);
   t.notRegex(JSON.stringify(read.body), /argon2|password/i);
   const changed = await patch(id, { ...read.body, role: 'editor' });
@@ -113,26 +116,26 @@ test('nobody deals with a role above their own', async (t) => {
     patch(owner.id, { role: 'viewer' }, 'admin'),
     patch(owner.id, { disabled: true }, 'admin'),
     patch(viewer.id, { role: 'owner' }, 'admin'),
-    harness.ask('DELETE', `/api/users/${owner.id}`, { as: 'admin' }),
-    harness.ask('DELETE', `/api/users/${owner.id}/mfa`, { as: 'admin' }),
+    harness.request('DELETE', `/api/users/${owner.id}`, { as: 'admin' }),
+    harness.request('DELETE', `/api/users/${owner.id}/mfa`, { as: 'admin' }),
   ])
     t.is((await refused).status, 403);
   t.is((await patch(viewer.id, { role: 'admin' }, 'admin')).status, 200);
-  t.is((await harness.ask('DELETE', `/api/users/${owner.id}`)).status, 200);
+  t.is((await harness.request('DELETE', `/api/users/${owner.id}`)).status, 200);
 });
 
 test('a member of another organization is not there', async (t) => {
   const { id } = await person({ b: 'viewer' });
-  t.is((await harness.ask('GET', `/api/users/${id}`)).status, 404);
+  t.is((await harness.request('GET', `/api/users/${id}`)).status, 404);
   t.is((await patch(id, { role: 'owner' })).status, 404);
-  t.is((await harness.ask('DELETE', `/api/users/${id}`)).status, 404);
-  t.is((await harness.ask('DELETE', `/api/users/${id}/mfa`)).status, 404);
+  t.is((await harness.request('DELETE', `/api/users/${id}`)).status, 404);
+  t.is((await harness.request('DELETE', `/api/users/${id}/mfa`)).status, 404);
 });
 
 test('disabling and removing end a member’s sessions at once, in this organization only', async (t) => {
   const { id, email } = await person({ a: 'viewer', b: 'viewer' });
   const inA = await harness.signIn(email);
-  const switched = await harness.ask('POST', '/auth/switch-tenant', {
+  const switched = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${await harness.signIn(email)}`,
     body: { organizationId: 'b' },
   });
@@ -142,32 +145,35 @@ test('disabling and removing end a member’s sessions at once, in this organiza
   t.deepEqual([await status(inA), await status(inB)], [401, 200]);
   t.is((await patch(id, { disabled: false })).status, 200);
   t.is(await status(inA), 401, 'what ended does not come back');
-  const again = await harness.ask('POST', '/auth/switch-tenant', { as: `token ${inB}`, body: { organizationId: 'a' } });
+  const again = await harness.request('POST', '/auth/switch-tenant', {
+    as: `token ${inB}`,
+    body: { organizationId: 'a' },
+  });
   t.is(again.status, 200);
-  const removed = await harness.ask('DELETE', `/api/users/${id}`);
+  const removed = await harness.request('DELETE', `/api/users/${id}`);
   t.is(removed.status, 200);
   t.is((await recordOf(removed)).action, 'user.remove');
   t.is(await status(again.body.token), 401);
-  const kept = harness.documents.of(sessionsTenant).collection(sessions);
-  t.is(await kept.count({ userId: id, tenantId: 'a' }), 0);
-  t.is((await harness.ask('GET', `/api/users/${id}`)).status, 404);
+  const sessionsCollection = harness.documents.of(sessionsTenant).collection(sessions);
+  t.is(await sessionsCollection.count({ userId: id, tenantId: 'a' }), 0);
+  t.is((await harness.request('GET', `/api/users/${id}`)).status, 404);
 });
 
 test('the last Owner can’t be demoted, disabled or removed, by themselves neither', async (t) => {
   const only = await person({});
-  const made = await harness.ask('POST', '/api/organizations', {
+  const made = await harness.request('POST', '/api/organizations', {
     as: `token ${await signInTo(only)}`,
     body: { name: 'Of one' },
   });
   t.is(made.status, 200);
   const as = `token ${await switchTo(only, made.body.id)}` as const;
   for (const body of [{ role: 'admin' }, { disabled: true }]) {
-    const refused = await harness.ask('PATCH', `/api/users/${only.id}`, { as, body });
+    const refused = await harness.request('PATCH', `/api/users/${only.id}`, { as, body });
     t.is(refused.status, 409);
     t.regex(refused.body.message, /last Owner/);
   }
-  t.is((await harness.ask('DELETE', `/api/users/${only.id}`, { as })).status, 409);
-  t.is((await harness.ask('GET', `/api/users/${only.id}`, { as })).body.role, 'owner');
+  t.is((await harness.request('DELETE', `/api/users/${only.id}`, { as })).status, 409);
+  t.is((await harness.request('GET', `/api/users/${only.id}`, { as })).body.role, 'owner');
 });
 
 /** A session of somebody who belongs to organization a too, since a session needs one. */
@@ -177,7 +183,7 @@ const signInTo = async ({ id, email }: { id: string; email: string }): Promise<s
 };
 const switchTo = async ({ email }: { email: string }, organizationId: string): Promise<string> => {
   const as = `token ${await harness.signIn(email)}` as const;
-  return (await harness.ask('POST', '/auth/switch-tenant', { as, body: { organizationId } })).body.token;
+  return (await harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId } })).body.token;
 };
 
 test('an administrator removes a member’s second factor, but not one that guards another organization', async (t) => {
@@ -189,23 +195,23 @@ test('an administrator removes a member’s second factor, but not one that guar
       .insert({ id, ...enrolment });
   };
   const here = await person({ a: 'editor' });
-  t.is((await harness.ask('DELETE', `/api/users/${here.id}/mfa`)).status, 404);
+  t.is((await harness.request('DELETE', `/api/users/${here.id}/mfa`)).status, 404);
   await enrol(here.id);
-  t.true((await harness.ask('GET', `/api/users/${here.id}`)).body.multiFactor);
-  const reset = await harness.ask('DELETE', `/api/users/${here.id}/mfa`, { as: 'admin' });
+  t.true((await harness.request('GET', `/api/users/${here.id}`)).body.multiFactor);
+  const reset = await harness.request('DELETE', `/api/users/${here.id}/mfa`, { as: 'admin' });
   t.is(reset.status, 200);
   t.is((await recordOf(reset)).action, 'multi-factor.reset');
-  t.false((await harness.ask('GET', `/api/users/${here.id}`)).body.multiFactor);
+  t.false((await harness.request('GET', `/api/users/${here.id}`)).body.multiFactor);
 
   const both = await person({ a: 'viewer', b: 'owner' });
   await enrol(both.id);
-  t.is((await harness.ask('DELETE', `/api/users/${both.id}/mfa`)).status, 403);
-  t.true((await harness.ask('GET', `/api/users/${both.id}`)).body.multiFactor);
+  t.is((await harness.request('DELETE', `/api/users/${both.id}/mfa`)).status, 403);
+  t.true((await harness.request('GET', `/api/users/${both.id}`)).body.multiFactor);
 });
 
 test('roles say what they include and which the caller may give', async (t) => {
   const grantable = async (as: Role): Promise<string[]> => {
-    const { body } = await harness.ask('GET', '/api/roles', { as });
+    const { body } = await harness.request('GET', '/api/roles', { as });
     return body.items.filter((each: { grantable: boolean }) => each.grantable).map((each: { id: string }) => each.id);
   };
   t.deepEqual(await grantable('owner'), ['viewer', 'editor', 'admin', 'owner', 'auditor']);
@@ -215,16 +221,16 @@ test('roles say what they include and which the caller may give', async (t) => {
 });
 
 test.serial('the account is read, changed and sent back; its version guards it', async (t) => {
-  const read = await harness.ask('GET', '/api/account', { as: 'viewer' });
+  const read = await harness.request('GET', '/api/account', { as: 'viewer' });
   t.is(read.body.mail, 'not-configured');
   t.is(read.body.timeZone, 'UTC');
   const etag = read.headers.get('etag') ?? '';
   const body = { ...read.body, name: 'Organization A', timeZone: 'Europe/Zurich' };
-  const changed = await harness.ask('PATCH', '/api/account', { body, headers: { 'if-match': etag } });
+  const changed = await harness.request('PATCH', '/api/account', { body, headers: { 'if-match': etag } });
   t.is(changed.status, 200);
   t.is((await recordOf(changed)).action, 'organization.update');
-  t.is((await harness.ask('GET', '/api/account')).body.timeZone, 'Europe/Zurich');
-  t.is((await harness.ask('PATCH', '/api/account', { body, headers: { 'if-match': etag } })).status, 412);
+  t.is((await harness.request('GET', '/api/account')).body.timeZone, 'Europe/Zurich');
+  t.is((await harness.request('PATCH', '/api/account', { body, headers: { 'if-match': etag } })).status, 412);
   for (const wrong of [
     { name: '' },
     { name: 'two\nlines' },
@@ -232,15 +238,15 @@ test.serial('the account is read, changed and sent back; its version guards it',
     { timeZone: 'Mars/Olympus' },
     { planId: 'enterprise' },
   ])
-    t.is((await harness.ask('PATCH', '/api/account', { body: wrong })).status, 400, JSON.stringify(wrong));
-  await harness.ask('PATCH', '/api/account', { body: { name: 'Organization a' } });
+    t.is((await harness.request('PATCH', '/api/account', { body: wrong })).status, 400, JSON.stringify(wrong));
+  await harness.request('PATCH', '/api/account', { body: { name: 'Organization a' } });
 });
 
 test.serial('retention is set within the plan, and is what the removal of old data goes by', async (t) => {
-  const { body: before } = await harness.ask('GET', '/api/account/retention', { as: 'viewer' });
+  const { body: before } = await harness.request('GET', '/api/account/retention', { as: 'viewer' });
   t.deepEqual(before.days, { logs: null, metrics: null, traces: null });
   t.deepEqual(before.effective, before.plan);
-  const set = await harness.ask('PUT', '/api/account/retention', {
+  const set = await harness.request('PUT', '/api/account/retention', {
     as: 'admin',
     body: { ...before, days: { logs: 7, metrics: null, traces: before.plan.traces } },
   });
@@ -256,31 +262,31 @@ test.serial('retention is set within the plan, and is what the removal of old da
     [{ logs: 0 }, 'days.logs'],
     [{ metrics: 1.5 }, 'days.metrics'],
   ] as const) {
-    const refused = await harness.ask('PUT', '/api/account/retention', { body: { days } });
+    const refused = await harness.request('PUT', '/api/account/retention', { body: { days } });
     t.is(refused.status, 400);
     t.is(refused.body.details[0].path, path);
   }
-  const cleared = await harness.ask('PUT', '/api/account/retention', { body: { days: {} } });
+  const cleared = await harness.request('PUT', '/api/account/retention', { body: { days: {} } });
   t.deepEqual(cleared.body, before);
 });
 
 test('preferences are one’s own, in each organization, with defaults', async (t) => {
   const { email } = await person({ a: 'viewer' });
   const as = `token ${await harness.signIn(email)}` as const;
-  const first = await harness.ask('GET', '/api/preferences', { as });
+  const first = await harness.request('GET', '/api/preferences', { as });
   t.is(first.body.timeZone, 'browser');
   await harness.documents.of('a').collection(projects).insert({ id: 'shop', name: 'shop', description: '' });
-  const wanted = { ...first.body, timeZone: 'Asia/Tokyo', theme: 'dark', defaultProjectId: 'shop' };
-  const set = await harness.ask('PUT', '/api/preferences', { as, body: wanted });
-  t.deepEqual(set.body, wanted);
-  t.deepEqual((await harness.ask('GET', '/api/preferences', { as })).body, wanted);
-  t.deepEqual((await harness.ask('GET', '/api/preferences', { as: 'editor' })).body, first.body);
+  const preferences = { ...first.body, timeZone: 'Asia/Tokyo', theme: 'dark', defaultProjectId: 'shop' };
+  const set = await harness.request('PUT', '/api/preferences', { as, body: preferences });
+  t.deepEqual(set.body, preferences);
+  t.deepEqual((await harness.request('GET', '/api/preferences', { as })).body, preferences);
+  t.deepEqual((await harness.request('GET', '/api/preferences', { as: 'editor' })).body, first.body);
   for (const [body, path] of [
     [{ timeZone: 'Nowhere' }, 'timeZone'],
     [{ defaultProjectId: 'no-such' }, 'defaultProjectId'],
     [{ theme: 'pink' }, 'theme'],
   ] as const) {
-    const refused = await harness.ask('PUT', '/api/preferences', { as, body });
+    const refused = await harness.request('PUT', '/api/preferences', { as, body });
     t.is(refused.status, 400);
     t.is(refused.body.details[0].path, path);
   }
@@ -298,7 +304,7 @@ test.serial('a write that changes nothing makes no version and no record', async
   ];
   const chain = async (): Promise<number> => harness.documents.of('a').collection(auditRecords).count();
   for (const [method, path, same, other] of writes) {
-    const write = (body: object): Promise<Answer> => harness.ask(method, path, { body });
+    const write = (body: object): Promise<Answer> => harness.request(method, path, { body });
     // The first may set what was never set; the same again is nothing.
     for (const body of [same, other]) {
       const first = await write(body);
@@ -310,8 +316,8 @@ test.serial('a write that changes nothing makes no version and no record', async
       t.is(await chain(), records, `${method} ${path} ${JSON.stringify(body)}`);
     }
   }
-  await harness.ask('PATCH', '/api/account', { body: { timeZone: 'UTC' } });
-  await harness.ask('PUT', '/api/account/retention', { body: { days: {} } });
+  await harness.request('PATCH', '/api/account', { body: { timeZone: 'UTC' } });
+  await harness.request('PUT', '/api/account/retention', { body: { days: {} } });
 });
 
 test('preferences are set a few times a second, not as often as all else', async (t) => {
@@ -321,12 +327,14 @@ test('preferences are set a few times a second, not as often as all else', async
   t.teardown(() => own.close());
   const as = `token ${await own.signIn(email)}` as const;
   const statuses = async (): Promise<number[]> => {
-    const puts = Array.from({ length: 40 }, () => own.ask('PUT', '/api/preferences', { as, body: { theme: 'dark' } }));
+    const puts = Array.from({ length: 40 }, () =>
+      own.request('PUT', '/api/preferences', { as, body: { theme: 'dark' } }),
+    );
     return [...new Set((await Promise.all(puts)).map(({ status }) => status))].sort();
   };
   t.deepEqual(await statuses(), [200, 429]);
   t.deepEqual(await statuses(), [429]);
-  t.is((await own.ask('GET', '/api/preferences', { as })).status, 200);
+  t.is((await own.request('GET', '/api/preferences', { as })).status, 200);
   nowMs += 2_000;
   t.deepEqual(await statuses(), [200, 429]);
 });
@@ -334,15 +342,15 @@ test('preferences are set a few times a second, not as often as all else', async
 test('a new organization has its maker as Owner, a project, and the plan of the setting', async (t) => {
   const maker = await person({});
   const as = `token ${await signInTo(maker)}` as const;
-  const made = await harness.ask('POST', '/api/organizations', { as, body: { name: 'Another' } });
+  const made = await harness.request('POST', '/api/organizations', { as, body: { name: 'Another' } });
   t.is(made.status, 200);
-  const listed = await harness.ask('GET', '/api/organizations', { as });
+  const listed = await harness.request('GET', '/api/organizations', { as });
   t.deepEqual(
     listed.body.items.map(({ name, role, current }: Record<string, unknown>) => `${name} ${role} ${current}`),
     ['Organization a viewer true', 'Another owner false'],
   );
   const there = `token ${await switchTo(maker, made.body.id)}` as const;
-  const account = await harness.ask('GET', '/api/account', { as: there });
+  const account = await harness.request('GET', '/api/account', { as: there });
   t.is(account.body.name, 'Another');
   t.is(account.body.plan.id, 'free');
   t.is(await harness.documents.of(made.body.id).collection(projects).count(), 1);
@@ -352,8 +360,8 @@ test('without the settings nobody registers or creates organizations', async (t)
   const closed = await startHarness({ sharing: harness });
   try {
     const register = { email: 'x@x.example', organization: 'X' };
-    t.is((await closed.ask('POST', '/auth/register', { as: 'nobody', body: register })).status, 403);
-    t.is((await closed.ask('POST', '/api/organizations', { body: { name: 'X' } })).status, 403);
+    t.is((await closed.request('POST', '/auth/register', { as: 'nobody', body: register })).status, 403);
+    t.is((await closed.request('POST', '/api/organizations', { body: { name: 'X' } })).status, 403);
   } finally {
     await closed.close();
   }

@@ -16,7 +16,7 @@ export interface Browser {
   cookie(url: string, name: string): string | undefined;
 }
 
-const mostRedirects = 20;
+const maxRedirects = 20;
 
 const pageOf = async (url: string, answer: Response): Promise<Page> => {
   const text = await answer.text();
@@ -32,7 +32,7 @@ export const openBrowser = (): Browser => {
     jars.set(host, jar);
     return jar;
   };
-  const ask = async (url: string, headers: Readonly<Record<string, string>>): Promise<Response> => {
+  const request = async (url: string, headers: Readonly<Record<string, string>>): Promise<Response> => {
     const jar = jarOf(url);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...(cookie && { cookie }) } });
@@ -46,15 +46,15 @@ export const openBrowser = (): Browser => {
   return {
     async visit(first, { stop = () => false, headers = {} } = {}) {
       let url = first;
-      for (let redirects = 0; redirects < mostRedirects; redirects++) {
-        const answer = await ask(url, redirects === 0 ? headers : {});
+      for (let redirects = 0; redirects < maxRedirects; redirects++) {
+        const answer = await request(url, redirects === 0 ? headers : {});
         const location = answer.headers.get('location');
         const page = await pageOf(url, answer);
         if (location === null) return page;
         url = new URL(location, url).href;
         if (stop(url)) return { ...page, url };
       }
-      throw new Error(`more than ${mostRedirects} redirects, the last to ${url}`);
+      throw new Error(`more than ${maxRedirects} redirects, the last to ${url}`);
     },
     cookie: (url, name) => jarOf(url).get(name),
   };

@@ -18,10 +18,10 @@ import { httpSource } from '../../probes/http-source.ts';
 import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics } from '../../processors/index.ts';
-import { openFence } from '../../runtime/fence.ts';
+import { openEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { seeded } from '../cases/random.ts';
-import { drawn, drawSeed, drawTold } from '../drawing.ts';
+import { drawn, drawnSummary, drawSeed } from '../drawing.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { password, startHarness } from './api-harness.ts';
@@ -74,7 +74,7 @@ const prepare = async () => {
   const harness = await startHarness({ environment, directory, runsJobs: false });
   await harness.bus.ensureTopics(scheduleTopics);
   const made = async (path: string, body: object) => {
-    const answer = await harness.ask('POST', path, { body });
+    const answer = await harness.request('POST', path, { body });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     return answer.body;
   };
@@ -105,9 +105,9 @@ const start = async (...death: readonly (string | number)[]): Promise<ChildProce
 
 /** Runs of a job, one after the other: each is told until that is taken. */
 const work = (token: string) => {
-  const taken: string[] = [];
+  const acceptedRuns: string[] = [];
   let isOver = false;
-  const tell = async (id: string): Promise<void> => {
+  const report = async (id: string): Promise<void> => {
     for (;;) {
       const request = { method: 'POST', body: id, signal: AbortSignal.timeout(30_000) };
       const answer = await fetch(`http://127.0.0.1:${ingest}/beats/${token}?rid=${id}`, request).catch(() => undefined);
@@ -117,13 +117,13 @@ const work = (token: string) => {
   };
   const done = (async () => {
     for (let run = 0; !isOver; run++) {
-      await tell(`run-${run}`);
-      taken.push(`run-${run}`);
+      await report(`run-${run}`);
+      acceptedRuns.push(`run-${run}`);
       await pause(150);
     }
   })();
   return {
-    taken,
+    acceptedRuns,
     stop(): Promise<void> {
       isOver = true;
       return done;
@@ -148,14 +148,14 @@ interface Row {
   readonly place: string;
   readonly due: string;
   readonly trace: string;
-  readonly said: string;
+  readonly message: string;
 }
 
 /** What landed, by a process that has nothing else of the platform. */
 const landed = async () => {
   const columns = await chdbColumns({ directory: join(directory, 'columns') });
   const runs = await columns.query<Row & Record<string, unknown>>(
-    `SELECT check_id AS id, location AS place, toString(toUnixTimestamp64Milli(due)) AS due, trace_id AS trace, message AS said
+    `SELECT check_id AS id, location AS place, toString(toUnixTimestamp64Milli(due)) AS due, trace_id AS trace, message AS message
     FROM synthetic_runs WHERE tenant_id = 'a' AND is_manual = 0`,
   );
   const states = await columns.query<{ id: string; place: string; state: string }>(
@@ -169,21 +169,21 @@ const landed = async () => {
 const judgeRuns = (
   t: ExecutionContext,
   runs: readonly Row[],
-  told: { traces: readonly string[]; beats: readonly string[] },
+  expected: { traces: readonly string[]; heartbeats: readonly string[] },
 ) => {
   const distinct = new Map(runs.map((run) => [`${run.id} ${run.place} ${run.due}`, run]));
   for (const run of runs) {
-    const { trace, said } = distinct.get(`${run.id} ${run.place} ${run.due}`) ?? run;
-    t.is(`${run.trace} ${run.said}`, `${trace} ${said}`, 'a due time has one run');
+    const { trace, message } = distinct.get(`${run.id} ${run.place} ${run.due}`) ?? run;
+    t.is(`${run.trace} ${run.message}`, `${trace} ${message}`, 'a due time has one run');
   }
   const counted = [...distinct.values()];
-  const jobs = counted.filter(({ place }) => place === 'heartbeat').map(({ said }) => said);
-  t.deepEqual(jobs.toSorted(), told.beats.toSorted(), 'each run of the job counts once');
+  const jobs = counted.filter(({ place }) => place === 'heartbeat').map(({ message }) => message);
+  t.deepEqual(jobs.toSorted(), expected.heartbeats.toSorted(), 'each run of the job counts once');
   const traces = counted.filter(({ place }) => place !== 'heartbeat').map(({ trace }) => trace);
   t.is(new Set(traces).size, traces.length);
   const known = new Set(traces);
   t.deepEqual(
-    told.traces.filter((trace) => !known.has(trace)),
+    expected.traces.filter((trace) => !known.has(trace)),
     [],
     'what a probe ran is there',
   );
@@ -195,18 +195,22 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
   t.timeout(900_000);
   const chosen = drawn(deaths, parts);
   t.log(
-    drawTold(
+    drawnSummary(
       chosen.map(([role, stage]) => `${role} ${stage}`),
       deaths,
     ),
   );
   const random = seeded(drawSeed);
   const { locations, checks, job } = await prepare();
-  const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+  const egressPolicy = openEgressPolicy({
+    allowedNetworks: ['127.0.0.0/8'],
+    setting: 'OIQ_PROBE_NETWORKS',
+    resolve: lookup,
+  });
   const probes = locations.map(({ id, token }) =>
     startProbe({
       source: httpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
-      ...{ fence, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true } },
+      ...{ egressPolicy, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true } },
     }),
   );
   const jobs = work(job.token);
@@ -224,8 +228,8 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
     return child;
   };
   let downMs = 0;
-  for (const [index, [role, stage, most]] of chosen.entries()) {
-    const dying = await replace(role, stage, 1 + random(most));
+  for (const [index, [role, stage, maxPasses]] of chosen.entries()) {
+    const dying = await replace(role, stage, 1 + random(maxPasses));
     // From the begin of its second life on it has an outage to see.
     if (index === 1) {
       isUp = false;
@@ -235,10 +239,10 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
     t.is(dying.signalCode, 'SIGKILL', `${role} ${stage}: it ended with ${dying.exitCode} instead`);
   }
   const child = await replace();
-  const ask = await signIn();
+  const get = await signIn();
   const all = (state: string) =>
     eventually(`all are ${state}`, async () => {
-      const { items } = await ask('/api/synthetics/checks?type=http');
+      const { items } = await get('/api/synthetics/checks?type=http');
       return items.every((check: { state: string }) => check.state === state);
     });
   await all('down');
@@ -250,7 +254,7 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
   const runsOf = async (id: string): Promise<{ traceId: string; message: string }[]> => {
     const runs = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await ask(
+      const page = await get(
         `/api/synthetics/checks/${id}/runs?from=now-1h&limit=1000${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
       );
       runs.push(...page.items);
@@ -265,16 +269,16 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
   });
   await eventually('all that was told landed', async () => {
     const there = new Set((await runsOf(job.id)).map(({ message }) => message));
-    return jobs.taken.every((run) => there.has(run));
+    return jobs.acceptedRuns.every((run) => there.has(run));
   });
   const uptimes: { location: string | null; downMs: number }[] = [];
-  for (const id of checks) uptimes.push(...(await ask(`/api/synthetics/checks/${id}/uptime?from=now-1h`)).items);
+  for (const id of checks) uptimes.push(...(await get(`/api/synthetics/checks/${id}/uptime?from=now-1h`)).items);
   child.kill('SIGTERM');
   await once(child, 'exit');
   t.is(child.exitCode, 0);
 
   const { runs, states } = await landed();
-  const count = judgeRuns(t, runs, { traces, beats: jobs.taken });
+  const count = judgeRuns(t, runs, { traces, heartbeats: jobs.acceptedRuns });
   t.log(`${count} runs, ${runs.length - count} of them landed again; away for ${awayMs.map(Math.round)} ms`);
   for (const [of, changes] of Map.groupBy(states, ({ id, place }) => `${id} ${place}`))
     for (const [index, { state }] of changes.slice(1).entries())

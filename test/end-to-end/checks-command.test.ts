@@ -41,7 +41,7 @@ const tcp = (name: string, port: number) => [
   ...[`name: ${name}`, 'type: tcp', 'labels: { team: shop }', 'tcp:', '  host: shop.example', `  port: ${port}`],
 ];
 const names = async (): Promise<string[]> =>
-  (await harness.ask('GET', '/api/synthetics/checks', { as: 'viewer' })).body.items.map(
+  (await harness.request('GET', '/api/synthetics/checks', { as: 'viewer' })).body.items.map(
     ({ name }: { name: string }) => name,
   );
 

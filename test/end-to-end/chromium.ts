@@ -2,7 +2,7 @@
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { chromiumProgram } from '../services/chromium.ts';
 import { eventually, stretched } from '../waiting.ts';
-import { type Asked, tellWalked } from '../walked.ts';
+import { recordWalked, type WalkedRequest } from '../walked.ts';
 
 /** One tab with cookies of its own. */
 export interface Tab {
@@ -12,7 +12,7 @@ export interface Tab {
   visited(): Promise<readonly string[]>;
   /** The value of an expression in the page. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into values of every shape
-  look(expression: string): Promise<any>;
+  evaluate(expression: string): Promise<any>;
   /** Resolves once an expression holds; an expression that throws does not hold. */
   until(expression: string): Promise<void>;
   /** Fills in the fields with these ids as a keyboard does, and presses Enter in the last one. */
@@ -40,18 +40,18 @@ export const startChromium = async (): Promise<Chromium> => {
     // Unlike loopback, a name of the network gets no cookies marked Secure without TLS.
     args: ['--host-resolver-rules=MAP plain.example 127.0.0.1', '--disable-gpu', '--disable-dev-shm-usage'],
   });
-  const asked: Asked[] = [];
+  const requests: WalkedRequest[] = [];
   return {
-    open: () => openTab(browser, asked),
+    open: () => openTab(browser, requests),
     async close() {
-      tellWalked(asked);
+      recordWalked(requests);
       await browser.close();
     },
   };
 };
 
 /** Each request of the tab is added to what was asked, sockets too. */
-const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
+const openTab = async (browser: Browser, walkedRequests: WalkedRequest[]): Promise<Tab> => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(stretched(60_000));
@@ -68,20 +68,22 @@ const openTab = async (browser: Browser, asked: Asked[]): Promise<Tab> => {
     // Where a browser is led to at a sign-in, here or at a provider, is no call of the page.
     const { pathname } = new URL(request.url());
     const isLed = pathname.startsWith('/auth/sso/') || (request.isNavigationRequest() && pathname.startsWith('/auth/'));
-    if (!isLed) asked.push({ method: request.method(), url: request.url() });
+    if (!isLed) walkedRequests.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
   // What is saved as a file is told by this alone.
-  page.on('download', (file) => asked.push({ method: 'GET', url: file.url() }));
-  page.on('websocket', (socket) => asked.push({ method: 'GET', url: socket.url() }));
-  const look = (expression: string): Promise<unknown> => page.evaluate(expression);
+  page.on('download', (file) => walkedRequests.push({ method: 'GET', url: file.url() }));
+  page.on('websocket', (socket) => walkedRequests.push({ method: 'GET', url: socket.url() }));
+  const evaluate = (expression: string): Promise<unknown> => page.evaluate(expression);
   return {
-    ...{ page, complaints, requests, look },
+    ...{ page, complaints, requests, evaluate },
     async until(expression) {
       // A page that is being left knows no answer.
-      const holds = async (): Promise<boolean> => (await look(expression).catch(() => false)) === true;
+      const holds = async (): Promise<boolean> => (await evaluate(expression).catch(() => false)) === true;
       await eventually(expression, holds).catch(async (cause: Error) => {
-        throw new Error(`${cause.message}; ${await look('location.href + " " + document.body.innerText')}`, { cause });
+        throw new Error(`${cause.message}; ${await evaluate('location.href + " " + document.body.innerText')}`, {
+          cause,
+        });
       });
     },
     async go(url) {

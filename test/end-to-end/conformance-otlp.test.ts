@@ -377,7 +377,7 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
   const service = `my.service.${way}`;
   const resource = { 'service.name': service };
   const scope = { name: 'my.library', version: '1.0.0' };
-  const ask = <Item>(path: string): Promise<Page<Item>> => read(subject.oiq.http, path, subject.token);
+  const get = <Item>(path: string): Promise<Page<Item>> => read(subject.oiq.http, path, subject.token);
 
   test(`the published examples sent as ${way} are read back field by field`, async (t) => {
     for (const [file, signal] of [
@@ -388,8 +388,8 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
     ] as const)
       t.true(await send(signal, example(file, way, id)), file);
     const logs = `/api/logs?scope=account&service=${service}`;
-    await eventually('both records', async () => (await ask(logs)).items.length === 2);
-    const [event, log] = (await ask<Fields>(logs)).items.toSorted(
+    await eventually('both records', async () => (await get(logs)).items.length === 2);
+    const [event, log] = (await get<Fields>(logs)).items.toSorted(
       (a, b) => Number(a['eventName'] === null) - Number(b['eventName'] === null),
     );
     t.like(log, {
@@ -446,10 +446,10 @@ for (const [at, [way, send]] of Object.entries(ways).entries()) {
     const metric = async (name: string): Promise<Fields & { series: (Fields & { points: Fields[] })[] }> => {
       const path = `/api/metrics?scope=account&name=${name}.${way}`;
       await eventually(name, async () => {
-        const series = (await ask<{ series: { points: Fields[] }[] }>(path)).items[0]?.series;
+        const series = (await get<{ series: { points: Fields[] }[] }>(path)).items[0]?.series;
         return series?.length === 1 && (series[0]?.points.length ?? 0) > 0;
       });
-      const [found] = (await ask<Fields & { series: (Fields & { points: Fields[] })[] }>(path)).items;
+      const [found] = (await get<Fields & { series: (Fields & { points: Fields[] })[] }>(path)).items;
       if (found === undefined) throw new Error(`no metric ${name}`);
       return found;
     };

@@ -278,7 +278,7 @@ let landed: { samples: Landed[]; histograms: Landed[]; exemplars: Landed[]; seri
 const writtenOf = ({ headers }: Response): (string | null)[] =>
   ['samples', 'histograms', 'exemplars'].map((part) => headers.get(`x-prometheus-remote-write-${part}-written`));
 
-const take = async (key: string, answer: Response): Promise<void> => {
+const recordAnswer = async (key: string, answer: Response): Promise<void> => {
   answers.set(key, { status: answer.status, body: await answer.text(), written: writtenOf(answer) });
 };
 
@@ -336,13 +336,13 @@ test.before(async () => {
   subject = await startSubject();
   for (const [at, what] of names.entries()) {
     const series = prefixed(at, accepted[what]?.series ?? []);
-    await take(`2.0 ${what}`, await write(subject, 2, snappy(writeRequestOf(2, series))));
+    await recordAnswer(`2.0 ${what}`, await write(subject, 2, snappy(writeRequestOf(2, series))));
   }
   for (const [what, { series }] of Object.entries(refused)) {
-    await take(`2.0 ${what}`, await write(subject, 2, snappy(writeRequestOf(2, series))));
-    await take(`1.0 ${what}`, await write(subject, 1, snappy(writeRequestOf(1, series))));
+    await recordAnswer(`2.0 ${what}`, await write(subject, 2, snappy(writeRequestOf(2, series))));
+    await recordAnswer(`1.0 ${what}`, await write(subject, 1, snappy(writeRequestOf(1, series))));
   }
-  for (const [what, send] of Object.entries(probes)) await take(what, await send());
+  for (const [what, send] of Object.entries(probes)) await recordAnswer(what, await send());
   await drained(subject.oiq.http);
   await subject.stop();
   landed = {

@@ -17,15 +17,15 @@ test.after.always(async () => {
 });
 
 /** How one attempt ended: taken, or refused with the seconds to wait. */
-type Outcome = { readonly taken: true } | { readonly taken: false; readonly waitSeconds: number };
+type Outcome = { readonly isAccepted: true } | { readonly isAccepted: false; readonly waitSeconds: number };
 
 const overHttp = async (url: string, body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Outcome> => {
   const all = { 'x-license-key': subject.licenseKey, ...headers };
   const response = await fetch(url, { method: 'POST', headers: all, body: new Uint8Array(body) });
   await response.arrayBuffer();
-  if (response.ok) return { taken: true };
+  if (response.ok) return { isAccepted: true };
   if (response.status !== 429) throw new Error(`answered ${response.status}`);
-  return { taken: false, waitSeconds: Number(response.headers.get('retry-after')) };
+  return { isAccepted: false, waitSeconds: Number(response.headers.get('retry-after')) };
 };
 
 /** Seconds of the RetryInfo in a `google.rpc.Status`: Any.value is field 2, its delay field 1, seconds field 1 in that. */
@@ -45,8 +45,8 @@ const overGrpc = (): Promise<Outcome> => {
   const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(path, same, same, request('traces'), metadata, (error) => {
-      if (error === null) resolve({ taken: true });
-      else if (error.code === 8) resolve({ taken: false, waitSeconds: retrySeconds(error) });
+      if (error === null) resolve({ isAccepted: true });
+      else if (error.code === 8) resolve({ isAccepted: false, waitSeconds: retrySeconds(error) });
       else reject(error);
     });
   });
@@ -66,13 +66,13 @@ const protocols: Readonly<Record<string, () => Promise<Outcome>>> = {
 for (const [protocol, send] of Object.entries(protocols)) {
   test.serial(`${protocol}: a sender that is too fast is told when to come back, and is taken then`, async (t) => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, send));
-    const waits = outcomes.flatMap((outcome) => (outcome.taken ? [] : [outcome.waitSeconds]));
+    const waits = outcomes.flatMap((outcome) => (outcome.isAccepted ? [] : [outcome.waitSeconds]));
     t.true(waits.length > 0, 'fifty requests at once were taken');
     t.true(
       waits.every((seconds) => seconds >= 1 && seconds <= 60),
       waits.join(),
     );
     await delay(Math.max(...waits) * 1000);
-    t.true((await send()).taken);
+    t.true((await send()).isAccepted);
   });
 }

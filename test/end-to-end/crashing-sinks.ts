@@ -52,7 +52,7 @@ const columns: Columns = {
     await stored.insert(block, ...where);
     if (block.table === 'logs' && ++inserts === after) process.kill(process.pid, 'SIGKILL');
   },
-  tellLanded: (...told) => stored.tellLanded(...told),
+  recordWatermark: (...landings) => stored.recordWatermark(...landings),
   of: (tenantId) => stored.of(tenantId),
   query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
   execute: (sql) => stored.execute(sql),

@@ -45,11 +45,11 @@ const panel = (unit: string): string =>
     `    fields: { unit: ${unit} }`,
   ].join('\n');
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
-const read = (id: string): Promise<Answer> => harness.ask('GET', `/api/dashboards/${id}`, { as: 'viewer' });
+const read = (id: string): Promise<Answer> => harness.request('GET', `/api/dashboards/${id}`, { as: 'viewer' });
 const change = async (method: string, path: string, body?: object): Promise<Answer> => {
   const [id = ''] = path.split(/[/?]/);
   const { version } = (await read(id)).body;
-  return harness.ask(method, `/api/dashboards/${path}`, {
+  return harness.request(method, `/api/dashboards/${path}`, {
     as: 'editor',
     ...(body === undefined ? {} : { body }),
     headers: { 'if-match': `"${version}"` },
@@ -124,7 +124,7 @@ test.serial('what a file says wrongly is told with file, line and field, and not
 test.serial(
   'what the source no longer has is named, and deleted with --prune; what is of no source is left alone',
   async (t) => {
-    await harness.ask('POST', '/api/dashboards?id=by-hand', { as: 'editor', body: { name: 'By hand' } });
+    await harness.request('POST', '/api/dashboards?id=by-hand', { as: 'editor', body: { name: 'By hand' } });
     rmSync(join(folder, 'shop', 'two.json'));
     t.regex((await run('apply')).out, /absent {4}Two \(two\)\n[\s\S]*1 absent/);
     t.is((await run('plan', '--prune')).code, 2);
@@ -149,22 +149,22 @@ const shared = (
   source = 'git:team',
 ): {
   readonly folder: string;
-  readonly plan: (takes?: boolean) => Promise<Step[]>;
+  readonly plan: (takesOver?: boolean) => Promise<Step[]>;
   readonly deployment: Deployment;
 } => {
   const own = mkdtempSync(join(folder, `${id}-`));
   const api = new DashboardsApi(harness.url, token);
-  const deployment = { api, source, prunes: true, takes: false };
+  const deployment = { api, source, prunes: true, takesOver: false };
   return {
     ...{ folder: own, deployment },
-    plan: async (takes = false) => planOf(await folderOf(own, source), { ...deployment, takes }),
+    plan: async (takesOver = false) => planOf(await folderOf(own, source), { ...deployment, takesOver }),
   };
 };
 const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
-  const told: string[] = [];
+  const lines: string[] = [];
   for await (const step of steps)
-    told.push(`${step.outcome} ${step.id}${'message' in step ? `: ${step.message}` : ''}`);
-  return told;
+    lines.push(`${step.outcome} ${step.id}${'message' in step ? `: ${step.message}` : ''}`);
+  return lines;
 };
 
 test.serial('what another source keeps is refused, deletes nothing, and can be taken over', async (t) => {
@@ -182,8 +182,8 @@ test.serial('what another source keeps is refused, deletes nothing, and can be t
   rmSync(join(other.folder, 'b.yaml'));
   t.deepEqual(await wentOf(await other.plan()), [refused, 'absent mine']);
 
-  const taking = { ...other.deployment, takes: true };
-  t.deepEqual(await wentOf(applied(await other.plan(true), taking)), ['changed taken', 'deleted mine']);
+  const takingOver = { ...other.deployment, takesOver: true };
+  t.deepEqual(await wentOf(applied(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
   t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
   t.deepEqual(await wentOf(await one.plan()), [
     'refused taken: is kept as code in git:second: choose another id, or take it over with --take',
@@ -207,7 +207,7 @@ test.serial(
     t.is((await change('DELETE', 'b-gone?force=true')).status, 200);
     // A private one of another person keeps its id, whoever cannot see it.
     const body = { name: 'Private', visibility: 'private' };
-    t.is((await harness.ask('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
+    t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
     t.deepEqual(await wentOf(applied(planned, deployment)), [
       'refused b-changed: somebody changed it meanwhile: plan and apply again',
       'refused b-gone: there is no such dashboard in this organization',
@@ -247,24 +247,24 @@ test.serial(
   async (t) => {
     const { folder: own, plan, deployment } = shared('refused');
     const body = { name: 'Mine', visibility: 'private' };
-    t.is((await harness.ask('POST', '/api/dashboards?id=r-private', { as: 'owner', body })).status, 200);
-    const asking = (savedQueryId: string): string =>
+    t.is((await harness.request('POST', '/api/dashboards?id=r-private', { as: 'owner', body })).status, 200);
+    const dashboardWithQuery = (savedQueryId: string): string =>
       `panels: [{ id: a, visual: { kind: stat }, queries: [{ name: A, savedQueryId: ${savedQueryId} }] }]`;
     const saved = { name: 'Up', query: { kind: 'promql', expression: 'up' } };
-    const shown = await harness.ask('POST', '/api/saved-queries', {
+    const shown = await harness.request('POST', '/api/saved-queries', {
       as: 'owner',
       body: { ...saved, visibility: 'organization' },
     });
-    const hidden = await harness.ask('POST', '/api/saved-queries', {
+    const hidden = await harness.request('POST', '/api/saved-queries', {
       as: 'owner',
       body: { ...saved, name: 'Mine', visibility: 'private' },
     });
     writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed`);
     await wentOf(applied(await plan(), deployment));
-    writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed\n${asking('none')}`);
-    writeFileSync(join(own, 'b.yaml'), `id: r-hidden\nname: Hidden\n${asking(hidden.body.id)}`);
+    writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed\n${dashboardWithQuery('none')}`);
+    writeFileSync(join(own, 'b.yaml'), `id: r-hidden\nname: Hidden\n${dashboardWithQuery(hidden.body.id)}`);
     writeFileSync(join(own, 'c.yaml'), 'id: r-private\nname: Private');
-    writeFileSync(join(own, 'd.yaml'), `id: r-shown\nname: Shown\n${asking(shown.body.id)}`);
+    writeFileSync(join(own, 'd.yaml'), `id: r-shown\nname: Shown\n${dashboardWithQuery(shown.body.id)}`);
     const missing = (id: string): string => `panels.queries.savedQueryId: ${id} does not exist in saved-queries`;
     const planned = await plan();
     t.deepEqual(await wentOf(planned), [

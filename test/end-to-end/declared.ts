@@ -17,7 +17,7 @@ for (const { method, path, operationId } of documented) router.add(method, path,
 export const built: readonly Declared[] = documented.filter((each) => each.built);
 
 /** The id of what a request asks for, `GET /api/logs`; undefined for what no document has. */
-export const declaredAs = (asked: string): string | undefined => {
-  const [method = '', path = ''] = asked.split(' ');
+export const declaredAs = (requestLine: string): string | undefined => {
+  const [method = '', path = ''] = requestLine.split(' ');
   return router.find(method, path)?.route;
 };

@@ -35,7 +35,7 @@ interface Death {
 }
 
 /** Opens them. */
-export const openDying = async ({ directory, stage: wanted, times }: Death) => {
+export const openDying = async ({ directory, stage: deathStage, times }: Death) => {
   /** The last evaluation of each rule that was published. */
   const evaluated = new Map<string, number>();
   const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
@@ -44,7 +44,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       evaluated.set(ruleId, Math.max(atMs, evaluated.get(ruleId) ?? 0));
   };
   let left = times;
-  const isTime = (stage: Stage): boolean => stage === wanted && --left === 0;
+  const isTime = (stage: Stage): boolean => stage === deathStage && --left === 0;
   /** What is held up does not happen: who did not wait for it goes on, and is found out. */
   const reached = async (stage: Stage): Promise<void> => {
     if (!isTime(stage)) return;
@@ -59,7 +59,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       await stored.insert(...block);
       await reached('after an insert');
     },
-    tellLanded: (...told) => stored.tellLanded(...told),
+    recordWatermark: (...landings) => stored.recordWatermark(...landings),
     of(tenantId) {
       const own = stored.of(tenantId);
       const around = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
@@ -70,8 +70,8 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
       };
       return {
         ...own,
-        query: (...asked) => around(() => own.query(...asked)),
-        native: (...asked) => around(() => own.native(...asked)),
+        query: (...args) => around(() => own.query(...args)),
+        native: (...args) => around(() => own.native(...args)),
       };
     },
     query: (sql, parameters, limits) => stored.query(sql, parameters, limits),
@@ -82,7 +82,7 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
     close: () => stored.close(),
   };
 
-  const kept = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  const storedDocuments = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
 
   const saving = async <Result>(write: () => Promise<Result>): Promise<Result> => {
     await reached('before a save');
@@ -126,15 +126,15 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
 
   const documents: Documents = {
     of(tenantId) {
-      const own = kept.of(tenantId);
+      const own = storedDocuments.of(tenantId);
       return { tenantId, collection: (definition) => dying(definition, own.collection(definition)) };
     },
-    ensureCollections: (definitions) => kept.ensureCollections(definitions),
-    everywhere: (definition, filter) => kept.everywhere(definition, filter),
-    transaction: (work) => kept.transaction(work),
-    follow: (definition, onChange) => kept.follow(definition, onChange),
-    check: () => kept.check(),
-    close: () => kept.close(),
+    ensureCollections: (definitions) => storedDocuments.ensureCollections(definitions),
+    everywhere: (definition, filter) => storedDocuments.everywhere(definition, filter),
+    transaction: (work) => storedDocuments.transaction(work),
+    follow: (definition, onChange) => storedDocuments.follow(definition, onChange),
+    check: () => storedDocuments.check(),
+    close: () => storedDocuments.close(),
   };
 
   const stream = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
@@ -172,10 +172,10 @@ export const openDying = async ({ directory, stage: wanted, times }: Death) => {
     for await (const { value } of bus.read(topic, partition, earliest, end)) note({ topic, value });
   const close = async (): Promise<void> => {
     await stored.close();
-    await kept.close();
+    await storedDocuments.close();
     await stream.close();
   };
   /** The same stores, which nobody dies of. */
-  const living = { columns: stored, documents: kept, bus: stream };
+  const living = { columns: stored, documents: storedDocuments, bus: stream };
   return { columns, documents, bus, living, evaluated, close };
 };

@@ -11,7 +11,7 @@ import { topics } from '../../schemas/topics.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
 import { openDying } from './dying-ports.ts';
-import { dueTimesOf, evaluatedThings, stepMs } from './recording-script.ts';
+import { dueTimesOf, evaluatedSources, stepMs } from './recording-script.ts';
 
 const [directory = '', begin, from, until, stage, times] = process.argv.slice(2);
 
@@ -22,14 +22,14 @@ const shared = { bus, documents, columns, metrics: noMetrics, log: silent, clock
 const sinks = await startSinks({ ...shared, embedded: true, only: ['metrics'], threads: 1 });
 const settings = settingsOf({});
 const role = await startProcessors({ ...shared, settings, only: ['recording-rules', 'alert-evaluation'] });
-const isPublished = ({ thing, ruleId }: (typeof evaluatedThings)[number]): boolean =>
-  dueTimesOf(thing, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
+const isPublished = ({ source: item, ruleId }: (typeof evaluatedSources)[number]): boolean =>
+  dueTimesOf(item, evaluated.get(ruleId) ?? Number(begin), clock.nowMs).length === 0;
 const hasLanded = async (): Promise<boolean> => {
   const lag = await bus.lag(consumerGroup('sinks', 'metrics'), [topics.remoteWrite.name]);
   return lag.every(({ lag: left }) => left === 0);
 };
 for (;;) {
-  await eventually('all that is due to be published', () => evaluatedThings.every(isPublished));
+  await eventually('all that is due to be published', () => evaluatedSources.every(isPublished));
   await eventually('all that was published to land', hasLanded);
   if (clock.nowMs >= Number(until)) break;
   clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));

@@ -27,19 +27,19 @@ test.after.always(async () => {
 });
 
 const checks = '/api/synthetics/checks';
-const ask = (method: string, path: string, body?: object, as?: 'viewer' | `token ${string}`) =>
-  harness.ask(method, path, { ...(body && { body }), ...(as && { as }) });
+const request = (method: string, path: string, body?: object, as?: 'viewer' | `token ${string}`) =>
+  harness.request(method, path, { ...(body && { body }), ...(as && { as }) });
 const made = async (path: string, body: object) => {
-  const answer = await ask('POST', path, body);
+  const answer = await request('POST', path, body);
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
-const read = async (path: string) => (await ask('GET', path, undefined, 'viewer')).body;
+const read = async (path: string) => (await request('GET', path, undefined, 'viewer')).body;
 const runsOf = async (id: string) => (await read(`${checks}/${id}/runs?limit=1000`)).items;
 const stateIs = (id: string, state: string) =>
   eventually(`it is ${state}`, async () => (await read(`${checks}/${id}`)).state === state);
 /** A beat, sent until it is known whose it is. */
-const beat = (token: string, path = '', body?: string) =>
+const heartbeat = (token: string, path = '', body?: string) =>
   eventually('the beat is taken', async () => {
     const answer = await fetch(`${ingest}/beats/${token}${path}`, body === undefined ? {} : { method: 'POST', body });
     return answer.status === 200;
@@ -56,29 +56,33 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
   t.is(shown.tokenPrefix, tokenPrefix);
   t.is(shown.nextDueAt.length, 5);
 
-  await beat(token, '/start?rid=a');
-  await beat(token, '/0?rid=a', '12 files');
-  await beat(token, '/0?rid=a', '12 files');
+  await heartbeat(token, '/start?rid=a');
+  await heartbeat(token, '/0?rid=a', '12 files');
+  await heartbeat(token, '/0?rid=a', '12 files');
   await stateIs(id, 'up');
-  await beat(token, '/3', 'disk full');
+  await heartbeat(token, '/3', 'disk full');
   await stateIs(id, 'down');
-  await beat(token);
+  await heartbeat(token);
   await stateIs(id, 'up');
   // It stays away.
   await stateIs(id, 'down');
   const runs = await runsOf(id);
   const late = runs.filter((run: { message: string }) => run.message === 'no beat came within 1s of when it was due');
   t.true(late.length > 0);
-  const told = runs.filter((run: { message: string }) => !run.message.startsWith('no beat')).toReversed();
+  const reportedRuns = runs.filter((run: { message: string }) => !run.message.startsWith('no beat')).toReversed();
   t.deepEqual(
-    told.map((run: { outcome: string; message: string; location: string }) => [run.outcome, run.message, run.location]),
+    reportedRuns.map((run: { outcome: string; message: string; location: string }) => [
+      run.outcome,
+      run.message,
+      run.location,
+    ]),
     [
       ['passed', '12 files', 'heartbeat'],
       ['failed', 'it ended with exit code 3: disk full', 'heartbeat'],
       ['passed', '', 'heartbeat'],
     ],
   );
-  await beat(token);
+  await heartbeat(token);
   await stateIs(id, 'up');
   const [uptime] = (await read(`${checks}/${id}/uptime?from=now-1h`)).items;
   t.true(uptime.upMs > 0 && uptime.downMs > 0 && uptime.unknownMs > 0, JSON.stringify(uptime));
@@ -89,14 +93,14 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
 
 test.serial('what was told while nothing read it counts once, when it is read', async (t) => {
   const { id, token } = await made(checks, { name: 'import', type: 'heartbeat', every: '1h', heartbeat: {} });
-  await beat(token);
+  await heartbeat(token);
   await stateIs(id, 'up');
   await processors.stop();
-  for (const run of ['a', 'b', 'a', 'c']) await beat(token, `?rid=${run}`);
+  for (const run of ['a', 'b', 'a', 'c']) await heartbeat(token, `?rid=${run}`);
   t.is((await runsOf(id)).length, 1);
   processors = await openProcessors();
   await eventually('it was read', async () => (await runsOf(id)).length === 4);
-  await beat(token, '/fail');
+  await heartbeat(token, '/fail');
   await stateIs(id, 'down');
   t.deepEqual(
     (await runsOf(id)).map((run: { outcome: string }) => run.outcome),
@@ -106,24 +110,24 @@ test.serial('what was told while nothing read it counts once, when it is read', 
 
 test.serial('a token ends with a new one, with the check, and is of one organization', async (t) => {
   const { id, token } = await made(checks, { name: 'mail', type: 'heartbeat', heartbeat: { cron: '*/5 * * * *' } });
-  await beat(token);
+  await heartbeat(token);
   const renewed = await made(`${checks}/${id}/token`, {});
   t.not(renewed.token, token);
-  await beat(renewed.token);
+  await heartbeat(renewed.token);
   const statusOf = async (which: string) => (await fetch(`${ingest}/beats/${which}`)).status;
   await eventually('the old one ended', async () => (await statusOf(token)) === 404);
   const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
-  t.is((await ask('POST', `${checks}/${id}/token`, {}, elsewhere)).status, 404);
-  t.is((await ask('POST', `${checks}/${id}/token`, {}, 'viewer')).status, 403);
-  t.is((await ask('POST', `${checks}/${id}/run`, {})).status, 409);
-  t.is((await ask('DELETE', `${checks}/${id}`)).status, 200);
+  t.is((await request('POST', `${checks}/${id}/token`, {}, elsewhere)).status, 404);
+  t.is((await request('POST', `${checks}/${id}/token`, {}, 'viewer')).status, 403);
+  t.is((await request('POST', `${checks}/${id}/run`, {})).status, 409);
+  t.is((await request('DELETE', `${checks}/${id}`)).status, 200);
   await eventually('it ended', async () => (await statusOf(renewed.token)) === 404);
 });
 
 test.serial('as YAML it comes back as it was, and what is wrong has its path and line', async (t) => {
   const cron = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', longestRun: '2h' };
   await made(checks, { name: 'nightly', type: 'heartbeat', labels: { as: 'code' }, heartbeat: cron });
-  const { body: source } = await ask('GET', '/api/synthetics/export?label=as=code', undefined, 'viewer');
+  const { body: source } = await request('GET', '/api/synthetics/export?label=as=code', undefined, 'viewer');
   const [again] = (await made('/api/synthetics/import', { source })).items;
   t.is(again.outcome, 'unchanged', JSON.stringify([source, again]));
   const wrong = source.replace('30 2 * * *', '30 2 * *').replace('nightly', 'nightly 2');
@@ -134,8 +138,8 @@ test.serial('as YAML it comes back as it was, and what is wrong has its path and
   const [created] = (await made('/api/synthetics/import', { source: source.replace('nightly', 'nightly 3') })).items;
   t.is(created.outcome, 'created');
   t.is((await read(`${checks}/${created.id}`)).tokenPrefix, null);
-  await beat((await made(`${checks}/${created.id}/token`, {})).token);
-  const problems = await ask('POST', checks, { name: 'x', type: 'heartbeat', heartbeat: { grace: '2m' } });
+  await heartbeat((await made(`${checks}/${created.id}/token`, {})).token);
+  const problems = await request('POST', checks, { name: 'x', type: 'heartbeat', heartbeat: { grace: '2m' } });
   t.is(problems.status, 400);
   t.is(problems.body.details[0].path, 'heartbeat.grace');
 });

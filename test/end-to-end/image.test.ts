@@ -93,7 +93,7 @@ const runStep = async (command: string, variables: Record<string, string>, unpri
   await run(file, args, { cwd: place.image, env, maxBuffer: 64 * 1024 * 1024 });
 };
 
-const takeSteps = async (steps: readonly Instruction[], place: Place): Promise<void> => {
+const runSteps = async (steps: readonly Instruction[], place: Place): Promise<void> => {
   let unprivileged = false;
   for (const [index, { name, text }] of steps.entries()) {
     if (name === 'COPY') await copy(text, place.image);
@@ -107,10 +107,10 @@ const takeSteps = async (steps: readonly Instruction[], place: Place): Promise<v
 
 test('what the Dockerfile builds runs unprivileged, over a tree that is read only', async (t) => {
   if (programOf('npm') === undefined || programOf('git') === undefined) {
-    const why = 'npm or git is not in the path: nothing to build with';
+    const reason = 'npm or git is not in the path: nothing to build with';
     // On a machine of CI, what is not tested has failed.
     const isCi = !['', 'false'].includes(process.env['CI'] ?? '');
-    return isCi ? t.fail(why) : t.pass(why);
+    return isCi ? t.fail(reason) : t.pass(reason);
   }
   const scratch = mkdtempSync(join(tmpdir(), 'oiq-image-'));
   t.teardown(async () => {
@@ -123,7 +123,7 @@ test('what the Dockerfile builds runs unprivileged, over a tree that is read onl
   const here = (text: string): string => text.replaceAll(workdir, image).replaceAll('/tmp/once', join(scratch, 'once'));
   const [build = [], final = []] = stages();
 
-  await takeSteps(build, { image, scratch, here });
+  await runSteps(build, { image, scratch, here });
   await run('chmod', ['-R', 'a-w,a+rX', image]);
 
   const sbom = JSON.parse(readFileSync(join(image, 'sbom.cdx.json'), 'utf8')) as { components: { name: string }[] };

@@ -21,8 +21,8 @@ export interface JaegerCase {
   readonly service: string;
   readonly operation: boolean;
   readonly tags: Readonly<Record<string, unknown>>;
-  readonly least: number;
-  readonly most: number;
+  readonly minDurationNs: number;
+  readonly maxDurationNs: number;
   /** Minutes after the start of the traces' hour at which the range begins and ends. */
   readonly range: readonly [number, number];
   readonly finds: readonly string[];
@@ -107,9 +107,9 @@ const traceIdsOf = (index: number): readonly string[] => {
   return [trace(index > 21 ? 202 + index : index + 1)];
 };
 
-export const jaegerCases: readonly JaegerCase[] = rows.map(([title, asks, least, most], index) => ({
-  ...{ title, service: service(index), operation: asks.includes('o'), least, most },
-  tags: asks.includes('t') ? tags : asks.includes('a') ? attributes : {},
+export const jaegerCases: readonly JaegerCase[] = rows.map(([title, options, minDurationNs, maxDurationNs], index) => ({
+  ...{ title, service: service(index), operation: options.includes('o'), minDurationNs, maxDurationNs },
+  tags: options.includes('t') ? tags : options.includes('a') ? attributes : {},
   range: index === 4 ? [0, 7] : [minute - 60, minute + 60],
   finds: traceIdsOf(index),
 }));
@@ -117,9 +117,9 @@ export const jaegerCases: readonly JaegerCase[] = rows.map(([title, asks, least,
 /** Spans of the traces. `hour` is when their hour begins, in nanoseconds since the epoch. */
 export const jaegerSpans = (hour: bigint): SentSpan[] => {
   const at = (minutes: number): bigint => hour + BigInt(minutes) * 60_000_000_000n + 31_639_875_000n;
-  const spans = rows.flatMap(([, asks, , , duration, places], index) =>
+  const spans = rows.flatMap(([, options, , , duration, places], index) =>
     traceIdsOf(index).flatMap((id): SentSpan[] => {
-      const name = asks.includes('o') || index === 21 ? `query${numberOf(index)}-operation` : 'placeholder';
+      const name = options.includes('o') || index === 21 ? `query${numberOf(index)}-operation` : 'placeholder';
       const span = { trace: id, span: '0000000000000003', service: service(index), name, duration, kind: 0, ...places };
       if (index !== 4) return [{ ...span, start: at(minute) }];
       return [3, 5].map((minutes) => ({ ...span, span: `000000000000000${minutes}`, start: at(minutes) }));

@@ -23,7 +23,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   let documents: Documents;
   let url = '';
   const lines: unknown[] = [];
-  const write = (...said: unknown[]): void => void lines.push(said);
+  const write = (...args: unknown[]): void => void lines.push(args);
   const log = { info: write, warn: write, error: write };
 
   test.before(async () => {
@@ -54,10 +54,10 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   };
 
   /** Waits until what is asked for holds, and answers with it. */
-  const soon = async <Value>(what: string, ask: () => Promise<Value>, holds: (value: Value) => boolean) => {
-    let value = await ask();
+  const soon = async <Value>(what: string, send: () => Promise<Value>, holds: (value: Value) => boolean) => {
+    let value = await send();
     await eventually(what, async () => {
-      value = await ask();
+      value = await send();
       return holds(value);
     }).catch((cause: Error) => {
       throw new Error(`${cause.message}: ${JSON.stringify(value)}`, { cause });
@@ -73,13 +73,13 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
 
   const mint = async (fields: object = {}) => {
     const body = { name: `Key ${randomUUID()}`, projectId: 'default', ...fields };
-    const answer = await harness.ask('POST', '/api/license-keys', { as: 'admin', body });
+    const answer = await harness.request('POST', '/api/license-keys', { as: 'admin', body });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     return answer.body;
   };
-  const show = async (id: string) => (await harness.ask('GET', `/api/license-keys/${id}`, { as: 'admin' })).body;
+  const show = async (id: string) => (await harness.request('GET', `/api/license-keys/${id}`, { as: 'admin' })).body;
   const rotate = async (id: string, body?: object) =>
-    harness.ask('POST', `/api/license-keys/${id}/rotate`, { as: 'admin', body });
+    harness.request('POST', `/api/license-keys/${id}/rotate`, { as: 'admin', body });
 
   test(`${store}: a key is shown once, works, and is nowhere else`, async (t) => {
     const { key, ...view } = await mint();
@@ -92,7 +92,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const own = harness.documents.of('a');
     const everything = await Promise.all([
       show(view.id),
-      harness.ask('GET', '/api/license-keys?limit=1000'),
+      harness.request('GET', '/api/license-keys?limit=1000'),
       own.collection(licenseKeys).list(),
       own.collection(licenseKeyUses).list(),
       own.collection(auditRecords).list(),
@@ -186,19 +186,19 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { id, key } = await mint();
     const { body: second } = await rotate(id);
     await sends(second.key, 200);
-    const answer = await harness.ask('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
+    const answer = await harness.request('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
     t.is(answer.status, 200);
     t.is(answer.body.state, 'revoked');
     await sends(second.key, 401);
     await sends(key, 401);
-    const again = await harness.ask('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
+    const again = await harness.request('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
     t.is(again.body.revokedAt, answer.body.revokedAt);
     t.is(again.body.version, answer.body.version);
-    const patched = await harness.ask('PATCH', `/api/license-keys/${id}`, { body: { name: 'x' } });
+    const patched = await harness.request('PATCH', `/api/license-keys/${id}`, { body: { name: 'x' } });
     t.is(patched.status, 409);
     t.is((await rotate(id)).status, 409);
     const listed = async (state: string): Promise<boolean> => {
-      const { body } = await harness.ask('GET', `/api/license-keys?limit=1000&state=${state}`);
+      const { body } = await harness.request('GET', `/api/license-keys?limit=1000&state=${state}`);
       return body.items.some((one: { id: string }) => one.id === id);
     };
     t.deepEqual([await listed('revoked'), await listed('active'), await listed('expired')], [true, false, false]);
@@ -207,7 +207,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   test(`${store}: what a change takes from a key counts within seconds, and it is seen why it is refused`, async (t) => {
     const { id, key } = await mint();
     await sends(key, 200);
-    const change = (body: object) => harness.ask('PATCH', `/api/license-keys/${id}`, { as: 'admin', body });
+    const change = (body: object) => harness.request('PATCH', `/api/license-keys/${id}`, { as: 'admin', body });
     t.is((await change({ signals: ['traces', 'traces'] })).body.signals.length, 1);
     await sends(key, 403);
     const refused = await soon(
@@ -245,10 +245,10 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { id } = await mint();
     for (const [what, fields, path] of bad) {
       const body = { name: 'k', projectId: 'default', ...fields };
-      const minted = await harness.ask('POST', '/api/license-keys', { body });
+      const minted = await harness.request('POST', '/api/license-keys', { body });
       t.is(minted.status, 400, what);
       t.is(minted.body.details[0].path, path, what);
-      const changed = await harness.ask('PATCH', `/api/license-keys/${id}`, { body: fields });
+      const changed = await harness.request('PATCH', `/api/license-keys/${id}`, { body: fields });
       // The project of a key does not change: it is ignored, as what was read may be sent back.
       t.is(changed.status, path === 'projectId' ? 200 : 400, what);
     }
@@ -257,20 +257,20 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   });
 
   test(`${store}: a project’s key is minted, then rotated, and minted anew once it was revoked`, async (t) => {
-    const made = await harness.ask('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
+    const made = await harness.request('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
     const path = `/api/projects/${made.body.id}`;
-    const rotateKey = (body?: object) => harness.ask('POST', `${path}/rotate-key`, { as: 'admin', body });
-    t.is((await harness.ask('POST', `${path}/rotate-key`, { as: 'editor' })).status, 403);
+    const rotateKey = (body?: object) => harness.request('POST', `${path}/rotate-key`, { as: 'admin', body });
+    t.is((await harness.request('POST', `${path}/rotate-key`, { as: 'editor' })).status, 403);
     const first = (await rotateKey()).body;
     await sends(first.key, 200);
     t.is(first.licenseKey.projectId, made.body.id);
-    t.is((await harness.ask('GET', path)).body.ingestKeyId, first.licenseKey.id);
+    t.is((await harness.request('GET', path)).body.ingestKeyId, first.licenseKey.id);
     const second = (await rotateKey({ graceSeconds: 3_600 })).body;
     t.is(second.licenseKey.id, first.licenseKey.id);
     await sends(second.key, 200);
     t.is(await send(first.key), 200);
-    t.is((await harness.ask('DELETE', path)).status, 409);
-    await harness.ask('DELETE', `/api/license-keys/${first.licenseKey.id}`);
+    t.is((await harness.request('DELETE', path)).status, 409);
+    await harness.request('DELETE', `/api/license-keys/${first.licenseKey.id}`);
     const third = (await rotateKey()).body;
     t.not(third.licenseKey.id, first.licenseKey.id);
     await sends(third.key, 200);

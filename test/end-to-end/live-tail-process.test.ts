@@ -22,12 +22,12 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
     headers: { authorization: `Bearer ${token}` },
   });
   // biome-ignore lint/suspicious/noExplicitAny: a record as reads answer it
-  const told: any[] = [];
+  const records: any[] = [];
   let live = false;
   socket.on('message', (text) => {
     const frame = JSON.parse(String(text));
     live ||= frame.live;
-    told.push(...(frame.records ?? []));
+    records.push(...(frame.records ?? []));
   });
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
   await eventually('to be live', () => live);
@@ -45,14 +45,14 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
     sent.on('error', reject).end(logsOf(['hello there', 'not this'], { tenantId: 'any' }).value);
   });
   t.is(status, 200);
-  await eventually('the record', () => told.length > 0);
-  t.is(told[0].body, 'hello there');
+  await eventually('the record', () => records.length > 0);
+  t.is(records[0].body, 'hello there');
   let landed: unknown;
   await eventually('the record to land', async () => {
-    landed = await read(oiq.http, `/api/logs/${told[0].id}`, token).catch(() => undefined);
+    landed = await read(oiq.http, `/api/logs/${records[0].id}`, token).catch(() => undefined);
     return landed !== undefined;
   });
-  t.deepEqual(landed, told[0]);
+  t.deepEqual(landed, records[0]);
   t.is(await oiq.stop(), 0);
   t.is(await closed, 1001);
 });

@@ -184,7 +184,7 @@ test.serial('nobody gets in without the rights of the reads, and errors are thos
   }
   const logs = await connected('', await apiToken(['logs:read']));
   logs.socket.close();
-  const request = await harness.ask('GET', '/ws/live-tail');
+  const request = await harness.request('GET', '/ws/live-tail');
   t.deepEqual([request.status, request.body.error], [400, 'VALIDATION_FAILED'], 'a request that is no WebSocket');
 });
 
@@ -272,7 +272,7 @@ test.serial(
         4401,
         async () => {
           const { token } = await userOf('viewer');
-          return { token, end: () => harness.ask('POST', '/auth/logout', { as: `token ${token}` }) };
+          return { token, end: () => harness.request('POST', '/auth/logout', { as: `token ${token}` }) };
         },
       ],
       [
@@ -311,7 +311,7 @@ test.serial(
             body: { name: 't', scopes: ['logs:read'] },
           });
           const path = `/api/service-accounts/${account.id}/tokens/${made.id}`;
-          return { token: made.token, end: () => harness.ask('DELETE', path) };
+          return { token: made.token, end: () => harness.request('DELETE', path) };
         },
       ],
       [
@@ -336,7 +336,7 @@ test.serial(
             .update('free', { entitlements: ['logs', 'metrics'] });
           const token = await harness.signIn('admin@b.example');
           await eventually('logs again', async () => {
-            const answer = await harness.ask('GET', '/api/logs', { as: `token ${token}` });
+            const answer = await harness.request('GET', '/api/logs', { as: `token ${token}` });
             return answer.status === 200;
           });
           const stored = documents.of(organizationsTenant).collection(organizations);
@@ -364,14 +364,14 @@ test.serial(
     ]);
     deaf.socket.pause();
     const padding = 'x'.repeat(50_000);
-    const [rounds, together] = [400, 20];
+    const [rounds, batchSize] = [400, 20];
     // A client that takes nothing for 45 seconds is gone: the slowest machine must publish in less.
-    for (let round = 0; round < rounds; round += together) {
-      const messages = Array.from({ length: together }, (_, at) =>
+    for (let round = 0; round < rounds; round += batchSize) {
+      const messages = Array.from({ length: batchSize }, (_, at) =>
         logsOf([`${padding} ${round + at}`], { tenantId: 'a', service }),
       );
       await publish(...messages);
-      await eventually('the others', () => quick.bodies().length + lostOf(quick) === round + together);
+      await eventually('the others', () => quick.bodies().length + lostOf(quick) === round + batchSize);
     }
     t.is(lostOf(quick), 0);
     deaf.socket.resume();

@@ -73,7 +73,7 @@ test('logs that were sent are shown by pattern, and found by it', async (t) => {
     `/api/logs/patterns/${logins.aliases[0]}`,
   );
   t.like(one, { id: logins.id, isAlias: true });
-  const taken = one.parameters[0]?.top.map(({ value }) => value) ?? [];
-  t.true(taken.length > 2 && taken.every((name) => names.includes(name)), taken.join());
+  const values = one.parameters[0]?.top.map(({ value }) => value) ?? [];
+  t.true(values.length > 2 && values.every((name) => names.includes(name)), values.join());
   t.is(await running.stop(), 0);
 });

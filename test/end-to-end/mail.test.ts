@@ -7,7 +7,7 @@ import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlit
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { smtpMailer } from '../../adapters/mail-smtp.ts';
 import { startMailDelivery } from '../../api/mail/delivery.ts';
-import { type Letter, mailOf, plainName } from '../../api/mail/letter.ts';
+import { type MailDraft, mailOf, plainName } from '../../api/mail/mail-text.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
@@ -25,7 +25,7 @@ test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 const clock = { now: () => Date.now() };
 const box = makeSecretBox('a secret key for tests of some length');
 const from = 'OIQ <noreply@oiq.example>';
-const letter = (to: string, subject = 'Grüße'): Letter => ({
+const makeMail = (to: string, subject = 'Grüße'): MailDraft => ({
   to,
   subject,
   paragraphs: ['Line one <b>&', '.', 'ünïcode'],
@@ -48,7 +48,7 @@ const queueOver = async (mailer: Mailer, waitsMs: readonly number[] = [20, 20, 2
     };
   };
   const stored = documents.of(outgoingMailsTenant).collection(outgoingMails);
-  const put = (one: Letter | undefined, lifetimeMs?: number) =>
+  const put = (one: MailDraft | undefined, lifetimeMs?: number) =>
     documents.transaction((transaction) => queue.put(transaction, one, lifetimeMs));
   return { documents, queue, start, stored, put };
 };
@@ -59,13 +59,13 @@ test('a message reaches the server as it was written, and leaves nothing behind'
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
   const delivery = await start();
-  const id = await put(letter('ann@a.example'));
+  const id = await put(makeMail('ann@a.example'));
   const mail = await server.next(() => true);
   t.deepEqual(mail.to, ['ann@a.example']);
   t.is(mail.from, 'noreply@oiq.example');
   t.is(mail.headers.get('from'), 'OIQ <noreply@oiq.example>');
   t.is(mail.headers.get('auto-submitted'), 'auto-generated');
-  t.is(mail.text.replaceAll('\r\n', '\n').trim(), mailOf(letter('')).text.trim());
+  t.is(mail.text.replaceAll('\r\n', '\n').trim(), mailOf(makeMail('')).text.trim());
   await until(async () => (await stored.find(id)) === undefined);
   t.is(await queue.deliveryOf(id), 'sent');
   await delivery.stop();
@@ -76,12 +76,12 @@ test('a message reaches the server as it was written, and leaves nothing behind'
 test('what a message says is encrypted while it waits, and a change that fails sends nothing', async (t) => {
   const server = await startSmtpServer();
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }));
-  const id = await put(letter('ann@a.example'));
+  const id = await put(makeMail('ann@a.example'));
   t.is(await queue.deliveryOf(id), 'queued');
   t.notRegex(JSON.stringify(await stored.find(id)), /ann|token|Line one/);
   await t.throwsAsync(
     documents.transaction(async (transaction) => {
-      await queue.put(transaction, letter('bob@a.example'));
+      await queue.put(transaction, makeMail('bob@a.example'));
       throw new Error('no');
     }),
   );
@@ -103,7 +103,7 @@ test('a server that is gone or busy is tried again, also after a restart; nothin
   await server.close();
   const { start, stored, put, documents } = await queueOver(smtpMailer({ url, from }), Array(1000).fill(20));
   const first = await start();
-  const id = await put(letter('ann@a.example'));
+  const id = await put(makeMail('ann@a.example'));
   await until(async () => ((await stored.find(id))?.attempts ?? 0) >= 2);
   await first.stop();
   const again = await startSmtpServer(Number(new URL(url).port));
@@ -122,7 +122,7 @@ test('two instances send each message once', async (t) => {
   const server = await startSmtpServer();
   const { start, stored, put, documents } = await queueOver(smtpMailer({ url: server.url, from }));
   const instances = await Promise.all([start(), start()]);
-  await Promise.all(Array.from({ length: 20 }, (_, index) => put(letter(`user${index}@a.example`))));
+  await Promise.all(Array.from({ length: 20 }, (_, index) => put(makeMail(`user${index}@a.example`))));
   await until(async () => (await stored.count()) === 0);
   t.is(server.received.length, 20);
   t.is(new Set(server.received.map(({ to }) => to[0])).size, 20);
@@ -136,17 +136,17 @@ test('what a server refuses for good, is tried in vain, or is too old is given u
   const { start, stored, put, queue, documents } = await queueOver(smtpMailer({ url: server.url, from }), [10]);
   server.refusals.push('550 no such user');
   const delivery = await start();
-  const refused = await put(letter('nobody@a.example'));
+  const refused = await put(makeMail('nobody@a.example'));
   await until(async () => (await queue.deliveryOf(refused)) === 'failed');
   const entry = await stored.find(refused);
   t.is(entry?.attempts, 1);
   t.is(entry?.sealed, '');
   t.regex(entry?.problem ?? '', /550/);
   server.refusals.push('451 later', '451 later');
-  const vain = await put(letter('busy@a.example'));
+  const vain = await put(makeMail('busy@a.example'));
   await until(async () => (await queue.deliveryOf(vain)) === 'failed');
   t.is((await stored.find(vain))?.attempts, 2);
-  const old = await put(letter('late@a.example'), -1);
+  const old = await put(makeMail('late@a.example'), -1);
   await until(async () => (await queue.deliveryOf(old)) === 'failed');
   t.is(server.received.length, 0);
   await delivery.stop();
@@ -158,8 +158,8 @@ test('without a server messages lie in a file that only its owner can read', asy
   const path = join(directory, 'made', 'outbox.jsonl');
   const { start, stored, put, queue, documents } = await queueOver(fileMailer({ path }));
   const delivery = await start();
-  const id = await put(letter('ann@a.example', 'One'));
-  await put(letter('bob@a.example', 'Two'));
+  const id = await put(makeMail('ann@a.example', 'One'));
+  await put(makeMail('bob@a.example', 'Two'));
   await until(async () => (await stored.count()) === 0);
   t.is(statSync(path).mode & 0o777, 0o600);
   const lines = readFileSync(path, 'utf8')
@@ -175,14 +175,14 @@ test('without a server messages lie in a file that only its owner can read', asy
 test('a header is one line and a receiver one address, or the message is refused for good', async (t) => {
   const server = await startSmtpServer();
   const mailers = [smtpMailer({ url: server.url, from }), fileMailer({ path: join(directory, 'refused.jsonl') })];
-  const sound = mailOf(letter('ann@a.example'));
+  const validMail = mailOf(makeMail('ann@a.example'));
   const broken = [
-    { ...sound, subject: 'Hello\r\nBcc: eve@evil.example' },
-    { ...sound, subject: 'Hello\nX: y' },
-    { ...sound, to: 'ann@a.example, eve@evil.example' },
-    { ...sound, to: 'ann@a.example\r\nBcc: eve@evil.example' },
-    { ...sound, to: 'Ann <ann@a.example>' },
-    { ...sound, to: '' },
+    { ...validMail, subject: 'Hello\r\nBcc: eve@evil.example' },
+    { ...validMail, subject: 'Hello\nX: y' },
+    { ...validMail, to: 'ann@a.example, eve@evil.example' },
+    { ...validMail, to: 'ann@a.example\r\nBcc: eve@evil.example' },
+    { ...validMail, to: 'Ann <ann@a.example>' },
+    { ...validMail, to: '' },
   ];
   for (const mailer of mailers)
     for (const mail of broken) await t.throwsAsync(mailer.send(mail), { instanceOf: PermanentError });

@@ -67,14 +67,14 @@ const publish = async (
 
 const channel = async (name: string, url: string, fields: object = {}): Promise<string> => {
   const body = { name, settings: { type: 'webhook', url }, maxPerMinute: 6000, ...fields };
-  const answer = await harness.ask('POST', '/api/notification-channels', { body });
+  const answer = await harness.request('POST', '/api/notification-channels', { body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body.id;
 };
 
 /** Alerts of a team go to the channel of its name. */
 const route = async (channels: Readonly<Record<string, string>>): Promise<void> => {
-  const { headers } = await harness.ask('GET', '/api/v2/alerts/routing');
+  const { headers } = await harness.request('GET', '/api/v2/alerts/routing');
   const names = Object.keys(channels);
   const body = {
     route: {
@@ -83,7 +83,7 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
     },
     receivers: names.map((name) => ({ name, channelIds: [channels[name]] })),
   };
-  const answer = await harness.ask('PUT', '/api/v2/alerts/routing', {
+  const answer = await harness.request('PUT', '/api/v2/alerts/routing', {
     body,
     headers: { 'if-match': headers.get('etag') ?? '' },
   });
@@ -93,7 +93,7 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
 };
 
 const deliveriesOf = async (id: string) =>
-  (await harness.ask('GET', `/api/notification-channels/${id}/deliveries`)).body;
+  (await harness.request('GET', `/api/notification-channels/${id}/deliveries`)).body;
 
 test.serial('that rules are not evaluated reaches the channel of the organization', async (t) => {
   const receiver = await startChannelReceiver();
@@ -102,13 +102,15 @@ test.serial('that rules are not evaluated reaches the channel of the organizatio
   const query = { kind: 'aggregate', signal: 'logs', search: '', measures: [{ function: 'count' }] };
   const thresholds = [{ severity: 'critical', operator: 'above', value: 5 }];
   const condition = { kind: 'threshold', query, window: '1h', thresholds };
-  const made = await harness.ask('POST', '/api/alerts/rules', { body: { name: 'Waits', condition, interval: '10s' } });
+  const made = await harness.request('POST', '/api/alerts/rules', {
+    body: { name: 'Waits', condition, interval: '10s' },
+  });
   t.is(made.status, 200, JSON.stringify(made.body));
   // Nothing evaluates rules here.
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const watch = new PlatformWatch({
     ...{ documents: harness.documents, columns: harness.columns, clock },
-    ...{ standings: { groups: () => [] }, operator: [] },
+    ...{ groupStatuses: { groups: () => [] }, operator: [] },
     publish: (transition) =>
       producer.publish([
         {
@@ -119,14 +121,14 @@ test.serial('that rules are not evaluated reaches the channel of the organizatio
     publishEvent: async () => {},
   });
   t.teardown(() => watch.close());
-  await watch.look();
+  await watch.check();
   clock.nowMs += 120_000;
-  await watch.look();
+  await watch.check();
   await comes(() => receiver.received.length > 0);
   t.like(receiver.received[0]?.body, { status: 'firing', commonLabels: { alertname: 'PlatformRulesNotEvaluated' } });
-  await harness.ask('DELETE', `/api/alerts/rules/${made.body.id}`);
+  await harness.request('DELETE', `/api/alerts/rules/${made.body.id}`);
   await comes(async () => {
-    await watch.look();
+    await watch.check();
     return receiver.received.some(({ body }) => body.status === 'resolved');
   });
 });
@@ -141,7 +143,7 @@ test.serial('an alert reaches its channel, its end too, and both are in the ledg
   t.is(receiver.received[0]?.body.status, 'firing');
   const previewOf = async (value: string) => {
     const body = { matchers: [{ name: 'alertname', value }] };
-    return (await harness.ask('POST', '/api/alerts/silences/preview', { as: 'viewer', body })).body;
+    return (await harness.request('POST', '/api/alerts/silences/preview', { as: 'viewer', body })).body;
   };
   await comes(async () => (await previewOf('Slow')).muted === 1);
   t.is((await previewOf('Slow')).items[0].labels.team, 'works');
@@ -168,13 +170,13 @@ test.serial('an alert reaches its channel, its end too, and both are in the ledg
   );
   t.is(health.failures, 0);
   t.is(typeof health.lastDeliveredAt, 'string');
-  const first = await harness.ask('GET', `/api/notification-channels/${id}/deliveries?limit=1`);
-  const second = await harness.ask(
+  const first = await harness.request('GET', `/api/notification-channels/${id}/deliveries?limit=1`);
+  const second = await harness.request(
     'GET',
     `/api/notification-channels/${id}/deliveries?limit=1&cursor=${first.body.nextCursor}`,
   );
   t.deepEqual([first.body.items[0].id, second.body.items[0].id], [items[0].id, items[1].id]);
-  t.is((await harness.ask('GET', `/api/notification-channels/${id}/deliveries?state=failed`)).body.items.length, 0);
+  t.is((await harness.request('GET', `/api/notification-channels/${id}/deliveries?state=failed`)).body.items.length, 0);
 });
 
 test.serial(
@@ -188,12 +190,14 @@ test.serial(
     await publish({ alertname: 'Down', team: 'broken' }, 'firing');
     await comes(() => other.received.some(({ body }) => body.commonLabels.alertname === 'NotificationChannelFailing'));
     t.is(other.received[0]?.body.commonLabels.failing_channel, id);
-    const { items: alerts } = (await harness.ask('GET', '/api/alerts?ruleId=platform')).body;
+    const { items: alerts } = (await harness.request('GET', '/api/alerts?ruleId=platform')).body;
     t.like(alerts[0], { origin: 'platform', labels: other.received[0]?.body.commonLabels, state: 'firing' });
-    const { platform, attention } = (await harness.ask('GET', '/api/overview?attention=true')).body;
+    const { platform, attention } = (await harness.request('GET', '/api/overview?attention=true')).body;
     t.like(platform.alerts[0], { name: 'channel-failing', why: alerts[0].reason });
     t.like(attention.items[0], { kind: 'platform', name: alerts[0].ruleName, detail: '/api/alerts?ruleId=platform' });
-    const { body: acknowledged } = await harness.ask('POST', `/api/alerts/${alerts[0].id}/acknowledge`, { body: {} });
+    const { body: acknowledged } = await harness.request('POST', `/api/alerts/${alerts[0].id}/acknowledge`, {
+      body: {},
+    });
     t.is(acknowledged.id, alerts[0].id);
     await publish({ alertname: 'Up', team: 'broken' }, 'firing');
     broken.reply = () => ({ status: 200 });
@@ -213,8 +217,8 @@ test.serial(
     t.is(down.attempts[0].statusCode, 500);
     t.is(down.attempts[0].answer, 'broken');
     t.is(health.failingSince, null);
-    t.deepEqual((await harness.ask('GET', '/api/alerts?ruleId=platform')).body.items, []);
-    const events = async () => (await harness.ask('GET', '/api/events?kinds=alert')).body.items;
+    t.deepEqual((await harness.request('GET', '/api/alerts?ruleId=platform')).body.items, []);
+    const events = async () => (await harness.request('GET', '/api/events?kinds=alert')).body.items;
     await comes(async () => (await events()).length === 2);
     t.deepEqual(
       (await events()).map(({ title }: { title: string }) => title),

@@ -46,15 +46,15 @@ export const startOidcHarness = async (): Promise<OidcHarness> => {
     return token;
   };
   const set = async (tenant: string, changes: object = {}): Promise<Answer> =>
-    harness.ask('PUT', '/api/account/identity-provider', {
+    harness.request('PUT', '/api/account/identity-provider', {
       as: `token ${await ownerOf(tenant)}`,
       body: { enabled: true, issuer: provider.issuer, clientId, clientSecret, ...changes },
     });
   return {
     ...{ harness, provider, records, set },
     async prove(tenant, domain) {
-      const asked = await set(tenant, { domains: [{ name: domain }] });
-      const record = asked.body.domains[0].record;
+      const pending = await set(tenant, { domains: [{ name: domain }] });
+      const record = pending.body.domains[0].record;
       records.set(record.name, [...(records.get(record.name) ?? []), 'v=spf1 -all', record.value]);
       return set(tenant, { domains: [{ name: domain }] });
     },
@@ -63,7 +63,7 @@ export const startOidcHarness = async (): Promise<OidcHarness> => {
       return browser.visit(`${harness.url}/auth/sso/oidc/start?${query}`);
     },
     session: (browser) =>
-      harness.ask('GET', '/auth/session', { as: `token ${browser.cookie(harness.url, 'oiq_token') ?? 'none'}` }),
+      harness.request('GET', '/auth/session', { as: `token ${browser.cookie(harness.url, 'oiq_token') ?? 'none'}` }),
     ahead(ms) {
       aheadMs = ms;
     },

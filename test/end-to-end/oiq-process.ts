@@ -114,10 +114,10 @@ export const spawnOiq = ({
     ...environment,
   });
   let output = '';
-  const keep = (text: string): void => {
+  const appendOutput = (text: string): void => {
     output = (output + text).slice(-200_000);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', keep);
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', appendOutput);
   // When it has exited, some of what it printed may still be on the way.
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const signal = (name: NodeJS.Signals): Promise<number | null> => {
@@ -159,12 +159,12 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
 };
 
 /** Asks again where the answer is 503: on a busy machine a process says so now and then. */
-const patiently = async (what: string, ask: () => Promise<Response>): Promise<Response> => {
-  let response = await ask();
+const patiently = async (what: string, send: () => Promise<Response>): Promise<Response> => {
+  let response = await send();
   await eventually(`another answer than 503 to ${what}`, async () => {
     if (response.status !== 503) return true;
     await response.arrayBuffer();
-    response = await ask();
+    response = await send();
     return response.status !== 503;
   });
   return response;

@@ -67,12 +67,12 @@ test('the doctor knows from the receivers what became of a key’s requests', as
   t.is(await send(closed), 403);
   // What they saw they tell now and then, and at the end.
   await started.stop();
-  const ask = (key: string): Promise<Answer> =>
-    harness.ask('POST', '/api/onboarding/doctor', { as: 'admin', body: { key } });
-  const taken = await ask(open);
-  t.is(taken.body.verdict, 'not-indexed-yet', JSON.stringify(taken.body.findings));
-  t.truthy(taken.body.key.lastUsedAt);
-  const blocked = await ask(closed);
+  const diagnose = (key: string): Promise<Answer> =>
+    harness.request('POST', '/api/onboarding/doctor', { as: 'admin', body: { key } });
+  const diagnosis = await diagnose(open);
+  t.is(diagnosis.body.verdict, 'not-indexed-yet', JSON.stringify(diagnosis.body.findings));
+  t.truthy(diagnosis.body.key.lastUsedAt);
+  const blocked = await diagnose(closed);
   t.is(blocked.body.verdict, 'blocked-address', JSON.stringify(blocked.body.findings));
   t.regex(blocked.body.findings[0].message, /127\.0\.0\.1/);
 });

@@ -29,17 +29,17 @@ const name = 'Errors <b>of a service</b>';
 // biome-ignore lint/suspicious/noExplicitAny: of an answer of the API
 type Answered = any;
 
-const asked = async (path: string) => (await harness.ask('GET', path)).body;
+const get = async (path: string) => (await harness.request('GET', path)).body;
 
 const deliveries = async (): Promise<readonly { readonly state: string }[]> => {
-  const [channel] = (await asked('/api/notification-channels')).items;
-  return (await asked(`/api/notification-channels/${channel.id}/deliveries`)).items;
+  const [channel] = (await get('/api/notification-channels')).items;
+  return (await get(`/api/notification-channels/${channel.id}/deliveries`)).items;
 };
 
 /** Alerts of a team are told to one channel, at once. */
 const sendToChannel = async (): Promise<void> => {
   const settings = { type: 'webhook', url: receiver.url, authorization: 'Bearer of <i>ours</i>' };
-  const channel = await harness.ask('POST', '/api/notification-channels', {
+  const channel = await harness.request('POST', '/api/notification-channels', {
     body: { name: 'Duty <i>phone</i>', settings },
   });
   const shop = { receiver: 'shop', matchers: [{ name: 'team', value: 'shop' }] };
@@ -47,7 +47,7 @@ const sendToChannel = async (): Promise<void> => {
     route: { receiver: 'nobody', groupBy: ['alertname'], groupWait: '0s', routes: [shop] },
     receivers: [{ name: 'nobody' }, { name: 'shop', channelIds: [channel.body.id] }],
   };
-  const { status } = await harness.ask('PUT', '/api/v2/alerts/routing', { body, headers: { 'if-match': '"0"' } });
+  const { status } = await harness.request('PUT', '/api/v2/alerts/routing', { body, headers: { 'if-match': '"0"' } });
   if (status !== 200) throw new Error(`the routing was answered ${status}`);
 };
 
@@ -92,10 +92,10 @@ test.before(async () => {
     },
   };
   for (const body of [rule, { ...rule, name: 'Switched off', enabled: false }]) {
-    const { status, body: answer } = await harness.ask('POST', '/api/alerts/rules', { as: 'editor', body });
+    const { status, body: answer } = await harness.request('POST', '/api/alerts/rules', { as: 'editor', body });
     if (status !== 200) throw new Error(JSON.stringify(answer));
   }
-  await eventually('the alert', async () => (await asked('/api/alerts?state=firing')).items.length > 0);
+  await eventually('the alert', async () => (await get('/api/alerts?state=firing')).items.length > 0);
   await eventually('what its channel answered', async () =>
     (await deliveries()).some(({ state }) => state === 'delivered'),
   );
@@ -113,16 +113,16 @@ declare('an alert that fires tells its value, since when and why, as the API has
   await signedInAt(tab, harness.url, '/alerts');
   const row = page.locator('.alerts .extent .row');
   await row.first().waitFor();
-  const [alert] = (await asked('/api/alerts')).items;
+  const [alert] = (await get('/api/alerts')).items;
   t.deepEqual((await row.first().getByRole('gridcell').allTextContents()).slice(0, 6), [
     ...['firing', 'critical', name, 'service=cart, team=shop', String(alert.value), '7 is above 5 over 1h'],
   ]);
   await row.first().click();
-  const beside = page.getByRole('complementary', { name: 'Alert' });
-  await beside.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
-  t.is(await beside.getByRole('button', { name: 'Acknowledge' }).count(), 0);
-  await beside.getByText('cart fails').waitFor();
-  await beside.getByRole('link', { name: 'Logs of its service' }).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Alert' });
+  await sidePanel.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
+  t.is(await sidePanel.getByRole('button', { name: 'Acknowledge' }).count(), 0);
+  await sidePanel.getByText('cart fails').waitFor();
+  await sidePanel.getByRole('link', { name: 'Logs of its service' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -136,7 +136,7 @@ declare('a dashboard lists what fires and other dashboards, with the range that 
     { id: 'wrong', title: 'Wrong', visual: { ...visual, labels: '{team' }, place: { ...place, x: 12, y: 6 } },
     { id: 'to', title: 'To', visual: { kind: 'dashboards', keepTime: true }, place: { ...place, y: 12 } },
   ];
-  const { body: made } = await harness.ask('POST', '/api/dashboards', {
+  const { body: made } = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
     body: { name: 'What <i>fires</i>', panels },
   });
@@ -162,19 +162,19 @@ declare('a dashboard lists what fires and other dashboards, with the range that 
 declare('an editor acknowledges and silences it, sees the silence and ends it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  const [{ id }] = (await asked('/api/alerts')).items;
+  const [{ id }] = (await get('/api/alerts')).items;
   await signedInAt(tab, harness.url, `/alerts?alert=${id}`, 'editor@a.example');
-  const beside = page.getByRole('complementary', { name: 'Alert' });
-  await beside.getByLabel('Note').fill('I look at it');
-  await beside.getByRole('button', { name: 'Acknowledge' }).click();
-  await beside.getByText(/I look at it/).waitFor();
-  t.is((await asked('/api/alerts')).items[0].acknowledged.note, 'I look at it');
-  await beside.getByLabel('Because').fill('it is mended today');
-  await beside.getByRole('button', { name: 'Silence' }).click();
-  await beside.getByText(/It is muted until/).waitFor();
-  await beside.getByRole('heading', { name: 'Duty <i>phone</i>, for shop' }).waitFor();
-  await beside.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
-  const [silence] = (await asked('/api/alerts/silences')).items;
+  const sidePanel = page.getByRole('complementary', { name: 'Alert' });
+  await sidePanel.getByLabel('Note').fill('I look at it');
+  await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
+  await sidePanel.getByText(/I look at it/).waitFor();
+  t.is((await get('/api/alerts')).items[0].acknowledged.note, 'I look at it');
+  await sidePanel.getByLabel('Because').fill('it is mended today');
+  await sidePanel.getByRole('button', { name: 'Silence' }).click();
+  await sidePanel.getByText(/It is muted until/).waitFor();
+  await sidePanel.getByRole('heading', { name: 'Duty <i>phone</i>, for shop' }).waitFor();
+  await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
+  const [silence] = (await get('/api/alerts/silences')).items;
   t.is(silence.comment, 'it is mended today');
   t.deepEqual(
     Object.fromEntries(silence.matchers.map((each: { name: string; value: string }) => [each.name, each.value])),
@@ -185,7 +185,7 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await holdsAsAView(t, tab, '.figures tbody tr');
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByText('No silence holds, and none is to come.').waitFor();
-  t.is((await asked('/api/alerts/silences?state=active')).items.length, 0);
+  t.is((await get('/api/alerts/silences?state=active')).items.length, 0);
   await page.getByLabel('Mute alerts with').fill('team=~sh(');
   await page.keyboard.press('Tab');
   await page.getByText(/matchers/).waitFor();
@@ -199,7 +199,7 @@ declare('an editor acknowledges and silences it, sees the silence and ends it', 
   await muting.getByLabel('Because').fill('it takes <i>longer</i>');
   await muting.getByRole('button', { name: 'End it then' }).click();
   await page.getByRole('cell', { name: 'it takes <i>longer</i>', exact: true }).waitFor();
-  const [longer] = (await asked('/api/alerts/silences?state=active')).items;
+  const [longer] = (await get('/api/alerts/silences?state=active')).items;
   t.is(longer.comment, 'it takes <i>longer</i>');
   t.true(Date.parse(longer.endsAt) > Date.now() + 6 * 86_400_000);
   await page.getByRole('button', { name: 'End now' }).click();
@@ -255,10 +255,10 @@ declare('a rule is written with what it would find beside it, is tried over the 
   await holdsAsAView(t, tab, '.trial .text-error');
   t.is(await page.getByLabel('Window').inputValue(), '10m');
   await page.getByRole('button', { name: 'Create the rule' }).click();
-  const beside = page.getByRole('complementary', { name: 'Rule' });
-  await beside.getByText('Errors <i>by hand</i>').waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Rule' });
+  await sidePanel.getByText('Errors <i>by hand</i>').waitFor();
   const saved = async () =>
-    (await asked('/api/alerts/rules?search=by%20hand')).items.map(({ name, condition, labels, version }: Answered) => [
+    (await get('/api/alerts/rules?search=by%20hand')).items.map(({ name, condition, labels, version }: Answered) => [
       ...[
         name,
         condition.query.search,
@@ -273,16 +273,16 @@ declare('a rule is written with what it would find beside it, is tried over the 
   t.deepEqual(await saved(), [
     ['Errors <i>by hand</i>', 'severity:error', ['service'], [limit], '10m', { team: 'shop' }, 1],
   ]);
-  await beside.getByRole('link', { name: 'Edit' }).click();
+  await sidePanel.getByRole('link', { name: 'Edit' }).click();
   await page.getByRole('button', { name: 'Add a threshold' }).click();
   const second = page.getByRole('group', { name: 'critical' });
   await second.getByLabel('Value', { exact: true }).fill('100');
   await page.getByRole('button', { name: 'Save the rule' }).click();
-  await beside.getByText('warning: above 5 over 10m; critical: above 100 over 10m').waitFor();
+  await sidePanel.getByText('warning: above 5 over 10m; critical: above 100 over 10m').waitFor();
   t.is((await saved())[0][6], 2);
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: /and end its alerts/ }).click();
-  await beside.waitFor({ state: 'detached' });
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: /and end its alerts/ }).click();
+  await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
   t.deepEqual(tab.complaints, []);
 });
@@ -292,21 +292,21 @@ declare('the history tells how alerts changed and why, of all rules and of one',
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules');
   await page.locator('.rules .extent .row', { hasText: name }).click();
-  const beside = page.getByRole('complementary', { name: 'Rule' });
-  const [rule] = (await asked(`/api/alerts/rules?search=${encodeURIComponent('Errors')}`)).items;
-  const [evaluation] = (await asked(`/api/alerts/rules/${rule.id}/evaluations`)).items;
-  await beside
+  const sidePanel = page.getByRole('complementary', { name: 'Rule' });
+  const [rule] = (await get(`/api/alerts/rules?search=${encodeURIComponent('Errors')}`)).items;
+  const [evaluation] = (await get(`/api/alerts/rules/${rule.id}/evaluations`)).items;
+  await sidePanel
     .getByRole('row', { name: `firing ${evaluation.groups} ${evaluation.firing}` })
     .first()
     .waitFor();
-  const { items: groups } = await asked(`/api/v2/alerts/rules/${rule.id}/groups`);
-  const cells = beside.getByRole('row', { name: /^service=cart/ }).getByRole('cell');
+  const { items: groups } = await get(`/api/v2/alerts/rules/${rule.id}/groups`);
+  const cells = sidePanel.getByRole('row', { name: /^service=cart/ }).getByRole('cell');
   t.deepEqual((await cells.allTextContents()).slice(0, 4), [
     ...['service=cart', groups[0].state, String(groups[0].value), groups[0].reason],
   ]);
-  await beside.getByRole('link', { name: 'How its alerts changed' }).click();
+  await sidePanel.getByRole('link', { name: 'How its alerts changed' }).click();
   await page.getByRole('button', { name: `ruleId: ${rule.id}` }).waitFor();
-  const { items } = await asked(`/api/alerts/history?ruleId=${rule.id}`);
+  const { items } = await get(`/api/alerts/history?ruleId=${rule.id}`);
   const rows = page.getByRole('region', { name: 'History of alerts' }).locator('tbody tr');
   await rows.nth(items.length - 1).waitFor();
   t.deepEqual(
@@ -324,20 +324,20 @@ declare('a rule is switched off and on, and fires once as a test', async (t) => 
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.locator('.rules .extent .row', { hasText: 'Switched off' }).click();
-  const beside = page.getByRole('complementary', { name: 'Rule' });
-  const stored = async () => (await asked('/api/alerts/rules?search=Switched')).items[0];
-  await beside.getByRole('button', { name: 'Switch on' }).click();
-  await beside.getByRole('button', { name: 'Switch off' }).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Rule' });
+  const stored = async () => (await get('/api/alerts/rules?search=Switched')).items[0];
+  await sidePanel.getByRole('button', { name: 'Switch on' }).click();
+  await sidePanel.getByRole('button', { name: 'Switch off' }).waitFor();
   t.true((await stored()).enabled);
-  await beside.getByRole('button', { name: 'Switch off' }).click();
-  await beside.getByRole('button', { name: 'Switch on' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Switch off' }).click();
+  await sidePanel.getByRole('button', { name: 'Switch on' }).waitFor();
   t.false((await stored()).enabled);
-  await beside.getByText('Let it fire once, as a test').click();
-  await beside.getByLabel('With labels').fill('service=by <i>hand</i>');
-  await beside.getByRole('button', { name: 'Let it fire' }).click();
-  await beside.getByText('It fired and ended once, marked as a test.').waitFor();
+  await sidePanel.getByText('Let it fire once, as a test').click();
+  await sidePanel.getByLabel('With labels').fill('service=by <i>hand</i>');
+  await sidePanel.getByRole('button', { name: 'Let it fire' }).click();
+  await sidePanel.getByText('It fired and ended once, marked as a test.').waitFor();
   await eventually('the test in the history', async () =>
-    (await asked('/api/alerts/history')).items.some(
+    (await get('/api/alerts/history')).items.some(
       ({ isTest, labels }: Answered) => isTest && labels.service === 'by <i>hand</i>',
     ),
   );
@@ -362,7 +362,7 @@ declare('rules of a file of Prometheus are imported, recorded ones too, and all 
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.getByRole('link', { name: 'Import rules' }).click();
   const names = async () =>
-    (await asked('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
+    (await get('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
   await page.getByLabel('or its YAML').fill('groups: 7');
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   await page.getByLabel('or its YAML').and(page.locator('[aria-invalid=true]')).waitFor();
@@ -376,10 +376,10 @@ declare('rules of a file of Prometheus are imported, recorded ones too, and all 
   await page.getByRole('row', { name: /refused/ }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
-  const taken = page.waitForEvent('download');
+  const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export them as a rule file of Prometheus' }).click();
-  const exported = readFileSync(await (await taken).path(), 'utf8');
-  t.is(exported, await asked('/api/alerts/rules/export'));
+  const exported = readFileSync(await (await download).path(), 'utf8');
+  t.is(exported, await get('/api/alerts/rules/export'));
   t.regex(exported, /job:requests:rate5m/);
   t.deepEqual(tab.complaints, []);
 });
@@ -390,35 +390,35 @@ declare('a group of recording rules is written, tells how its rules stand, and i
   await signedInAt(tab, harness.url, '/alerts/recording', 'editor@a.example');
   await page.getByRole('row', { name: /^Of <i>a file<\/i>/ }).waitFor();
   await page.getByRole('button', { name: 'Write a recording group' }).click();
-  const beside = page.getByRole('complementary', { name: 'Recording group' });
-  const stored = async () => (await asked('/api/alerts/recording-groups?search=hand')).items;
-  await beside.getByLabel('Name', { exact: true }).fill('By <b>hand</b>');
-  await beside.getByLabel('Makes the series').fill('service:up:sum');
-  await beside.getByLabel('of PromQL').fill('sum by (service) (up');
-  await beside.getByRole('button', { name: 'Create the group' }).click();
-  await beside.getByLabel('of PromQL').and(page.locator('[aria-invalid=true]')).waitFor();
-  await beside.getByLabel('of PromQL').fill('sum by (service) (up)');
-  await beside.getByLabel('with labels, one a line').fill('team=shop');
-  await beside.getByRole('button', { name: 'Create the group' }).click();
-  await beside.getByRole('heading', { name: 'Its rules' }).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Recording group' });
+  const stored = async () => (await get('/api/alerts/recording-groups?search=hand')).items;
+  await sidePanel.getByLabel('Name', { exact: true }).fill('By <b>hand</b>');
+  await sidePanel.getByLabel('Makes the series').fill('service:up:sum');
+  await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up');
+  await sidePanel.getByRole('button', { name: 'Create the group' }).click();
+  await sidePanel.getByLabel('of PromQL').and(page.locator('[aria-invalid=true]')).waitFor();
+  await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up)');
+  await sidePanel.getByLabel('with labels, one a line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Create the group' }).click();
+  await sidePanel.getByRole('heading', { name: 'Its rules' }).waitFor();
   const rule = { record: 'service:up:sum', expression: 'sum by (service) (up)', labels: { team: 'shop' } };
   t.deepEqual((await stored())[0].rules, [rule]);
-  await beside.getByRole('row', { name: 'service:up:sum not yet 0' }).waitFor();
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByRole('button', { name: 'Add a rule' }).click();
-  const second = beside.getByRole('group', { name: 'Rule 2' });
+  await sidePanel.getByRole('row', { name: 'service:up:sum not yet 0' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByRole('button', { name: 'Add a rule' }).click();
+  const second = sidePanel.getByRole('group', { name: 'Rule 2' });
   await second.getByLabel('Makes the series').fill('up:max');
   await second.getByLabel('of PromQL').fill('max(up)');
-  await beside.getByRole('button', { name: 'Remove rule 1' }).click();
-  t.is(await beside.getByLabel('with labels, one a line').inputValue(), '');
+  await sidePanel.getByRole('button', { name: 'Remove rule 1' }).click();
+  t.is(await sidePanel.getByLabel('with labels, one a line').inputValue(), '');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await beside.getByRole('button', { name: 'Save the group' }).click();
-  await beside.getByText('max(up)').waitFor();
+  await sidePanel.getByRole('button', { name: 'Save the group' }).click();
+  await sidePanel.getByText('max(up)').waitFor();
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
 
@@ -427,7 +427,7 @@ declare('a rule that an objective made says so, and leads to the objective', asy
   const sli = { bad: count('service:cart AND severity:error'), total: count('service:cart') };
   const alerting = { rules: [{ severity: 'page', rate: 12, long: '1h', short: '5m' }] };
   const body = { name: 'Cart works', type: 'ratio', service: 'cart', targetPct: 99, windowDays: 7 };
-  const slo = await harness.ask('POST', '/api/slos', { as: 'editor', body: { ...body, query: { sli, alerting } } });
+  const slo = await harness.request('POST', '/api/slos', { as: 'editor', body: { ...body, query: { sli, alerting } } });
   t.is(slo.status, 200, JSON.stringify(slo.body));
   const tab = await chromium.open();
   const { page } = tab;
@@ -450,49 +450,49 @@ declare('a maintenance window is written with what it would mute, comes again by
   await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
   await page.getByText('There are no such windows.').waitFor();
   await page.getByRole('button', { name: 'Write a maintenance window' }).click();
-  const beside = page.getByRole('complementary', { name: 'Maintenance window' });
-  await beside.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
-  const create = beside.getByRole('button', { name: 'Create the window' });
+  const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
+  await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
+  const create = sidePanel.getByRole('button', { name: 'Create the window' });
   await create.click();
-  await beside
+  await sidePanel
     .getByText(/would mute everything: name a value or projects$/)
     .first()
     .waitFor();
-  await beside.getByLabel('Mute alerts with').fill('{team="shop", service!="a,b"}');
+  await sidePanel.getByLabel('Mute alerts with').fill('{team="shop", service!="a,b"}');
   await page.keyboard.press('Tab');
   const matchers = [
     { name: 'team', operator: '=', value: 'shop' },
     { name: 'service', operator: '!=', value: 'a,b' },
   ];
-  const { body: muted } = await harness.ask('POST', '/api/alerts/silences/preview', { body: { matchers } });
+  const { body: muted } = await harness.request('POST', '/api/alerts/silences/preview', { body: { matchers } });
   t.is(muted.muted, 1);
-  await beside.getByText(`It would mute ${muted.muted} of ${muted.firing} alerts that fire now.`).waitFor();
-  await beside.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
-  await beside.getByLabel('On the clock of').fill('Europe/Zurich');
-  await beside.getByLabel('Again').selectOption('by a rule of its own');
-  await beside.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
+  await sidePanel.getByText(`It would mute ${muted.muted} of ${muted.firing} alerts that fire now.`).waitFor();
+  await sidePanel.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
+  await sidePanel.getByLabel('On the clock of').fill('Europe/Zurich');
+  await sidePanel.getByLabel('Again').selectOption('by a rule of its own');
+  await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
   await create.click();
-  await beside.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
-  await beside.getByRole('textbox', { name: 'Rule' }).fill('FREQ=WEEKLY;BYDAY=SU');
+  await sidePanel.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
+  await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=WEEKLY;BYDAY=SU');
   await create.click();
-  await beside.getByRole('heading', { name: 'New <i>disks</i>' }).waitFor();
-  const [window] = (await asked('/api/maintenance-windows')).items;
+  await sidePanel.getByRole('heading', { name: 'New <i>disks</i>' }).waitFor();
+  const [window] = (await get('/api/maintenance-windows')).items;
   t.like(window, { recurrence: 'FREQ=WEEKLY;BYDAY=SU', durationMinutes: 60, timeZone: 'Europe/Zurich' });
   t.deepEqual(window.matchers, matchers);
-  const rows = beside.locator('.times tbody tr');
+  const rows = sidePanel.locator('.times tbody tr');
   await rows.nth(window.times.length - 1).waitFor();
   t.is(await rows.count(), window.times.length);
   await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByLabel('Again').selectOption('once');
-  await beside.getByRole('button', { name: 'Save the window' }).click();
-  await beside.getByText('It is over, and does not come again within a year.').waitFor();
-  t.is((await asked('/api/maintenance-windows')).items[0].recurrence, null);
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
-  t.deepEqual((await asked('/api/maintenance-windows')).items, []);
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByLabel('Again').selectOption('once');
+  await sidePanel.getByRole('button', { name: 'Save the window' }).click();
+  await sidePanel.getByText('It is over, and does not come again within a year.').waitFor();
+  t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
+  t.deepEqual((await get('/api/maintenance-windows')).items, []);
   t.deepEqual(tab.complaints, []);
 });
 
@@ -502,56 +502,56 @@ declare('a channel is added, tried, changed and removed, and what was sent to it
   page.on('dialog', (dialog) => void dialog.accept());
   await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
   await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Channels' }).click();
-  const beside = page.getByRole('complementary', { name: 'Channel' });
+  const sidePanel = page.getByRole('complementary', { name: 'Channel' });
   await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
-  await beside.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
+  await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
   await page.getByRole('button', { name: 'Add a channel' }).click();
-  const add = beside.getByRole('button', { name: 'Add the channel' });
-  await beside.getByLabel('Type').selectOption({ label: 'ntfy' });
-  await beside.getByLabel('Name').fill('Second <i>phone</i>');
-  await beside.getByLabel('Topic').fill('no topic');
+  const add = sidePanel.getByRole('button', { name: 'Add the channel' });
+  await sidePanel.getByLabel('Type').selectOption({ label: 'ntfy' });
+  await sidePanel.getByLabel('Name').fill('Second <i>phone</i>');
+  await sidePanel.getByLabel('Topic').fill('no topic');
   await add.click();
-  await beside.getByText('must be letters, digits, _ and -, at most 64', { exact: true }).waitFor();
-  await beside.getByLabel('Topic').fill('pages');
-  await beside.getByLabel('Token').fill('secret-of-ours');
-  await beside.getByLabel('URL').fill(receiver.url);
+  await sidePanel.getByText('must be letters, digits, _ and -, at most 64', { exact: true }).waitFor();
+  await sidePanel.getByLabel('Topic').fill('pages');
+  await sidePanel.getByLabel('Token').fill('secret-of-ours');
+  await sidePanel.getByLabel('URL').fill(receiver.url);
   await add.click();
-  await beside.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
+  await sidePanel.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
   t.false((await page.content()).includes('secret-of-ours'));
   await holdsAsAView(t, tab, '.beside h2');
   receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
-  await beside.getByRole('button', { name: 'Send a test' }).click();
-  await beside.getByText(/^The test was delivered in/).waitFor();
+  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByText(/^The test was delivered in/).waitFor();
   receiver.reply = () => ({ status: 500, body: 'out <i>of</i> order' });
-  await beside.getByRole('button', { name: 'Send a test' }).click();
-  await beside.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
+  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
   receiver.reply = () => ({ status: 200 });
   const saved = async () =>
-    (await asked('/api/notification-channels?search=Second')).items.map(({ enabled, settings }: Answered) => [
+    (await get('/api/notification-channels?search=Second')).items.map(({ enabled, settings }: Answered) => [
       ...[enabled, settings.topic, settings.token],
     ]);
   t.deepEqual(await saved(), [[true, 'pages', '********']]);
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByLabel('Topic').fill('nights');
-  await beside.getByLabel('It is sent to').uncheck();
-  await beside.getByLabel('At most so many a minute').fill('7');
-  await beside.getByText('In words of its own').click();
-  const show = beside.getByRole('button', { name: 'Show what it makes of two alerts' });
-  await beside.getByLabel('Title', { exact: true }).fill('{{#alerts}}');
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByLabel('Topic').fill('nights');
+  await sidePanel.getByLabel('It is sent to').uncheck();
+  await sidePanel.getByLabel('At most so many a minute').fill('7');
+  await sidePanel.getByText('In words of its own').click();
+  const show = sidePanel.getByRole('button', { name: 'Show what it makes of two alerts' });
+  await sidePanel.getByLabel('Title', { exact: true }).fill('{{#alerts}}');
   await show.click();
-  await beside.getByRole('alert').filter({ hasText: 'alerts' }).waitFor();
-  await beside.getByLabel('Title', { exact: true }).fill('<b>{{status}}</b>');
+  await sidePanel.getByRole('alert').filter({ hasText: 'alerts' }).waitFor();
+  await sidePanel.getByLabel('Title', { exact: true }).fill('<b>{{status}}</b>');
   await show.click();
   const templates = { title: '<b>{{status}}</b>', text: '' };
-  const { body: made } = await harness.ask('POST', '/api/notification-channels/preview', { body: templates });
-  await beside.getByText(made.title, { exact: true }).waitFor();
+  const { body: made } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
+  await sidePanel.getByText(made.title, { exact: true }).waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await beside.getByRole('button', { name: 'Save the channel' }).click();
+  await sidePanel.getByRole('button', { name: 'Save the channel' }).click();
   await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*switched off/ }).waitFor();
   t.deepEqual(await saved(), [[false, 'nights', '********']]);
-  t.like((await asked('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.waitFor({ state: 'detached' });
+  t.like((await get('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
   t.deepEqual(tab.complaints, []);
 });
@@ -567,7 +567,7 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   await page.keyboard.press('Enter');
   await page.getByText('They reach shop.').waitFor();
   const { routes } = (
-    await harness.ask('POST', '/api/v2/alerts/routing/test', {
+    await harness.request('POST', '/api/v2/alerts/routing/test', {
       body: { labels: { team: 'shop', severity: 'critical' } },
     })
   ).body;
@@ -586,7 +586,7 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   await document.fill(JSON.stringify({ ...written, route: { ...written.route, groupWait: '7s' } }));
   await save.click();
   await tree.getByText(/waits 7s/).waitFor();
-  t.is((await asked('/api/v2/alerts/routing')).route.groupWait, '7s');
+  t.is((await get('/api/v2/alerts/routing')).route.groupWait, '7s');
   await page.getByRole('button', { name: 'Edit the document' }).click();
   await page.getByText('Take it from a configuration of Alertmanager').click();
   const yaml = page.getByLabel('Its YAML');
@@ -598,11 +598,11 @@ declare('the routing is a tree that shows the way of labels, and is changed as a
   await yaml.fill(alertmanager);
   await read.click();
   await page.getByText('It was read into the document below, and is not saved yet.').waitFor();
-  const { body: imported } = await harness.ask('POST', '/api/v2/alerts/routing/import', {
+  const { body: imported } = await harness.request('POST', '/api/v2/alerts/routing/import', {
     body: { yaml: alertmanager },
   });
   t.deepEqual(JSON.parse(await document.inputValue()), imported.routing);
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  t.is((await asked('/api/v2/alerts/routing')).route.groupWait, '7s');
+  t.is((await get('/api/v2/alerts/routing')).route.groupWait, '7s');
   t.deepEqual(tab.complaints, []);
 });

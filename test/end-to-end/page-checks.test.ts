@@ -44,7 +44,7 @@ const seenPage = {
 };
 
 const made = async (path: string, body: object) => {
-  const answer = await harness.ask('POST', path, { as: 'admin', body });
+  const answer = await harness.request('POST', path, { as: 'admin', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
@@ -57,10 +57,10 @@ const land = async (): Promise<void> => {
     const place = number % 2 === 0 ? 'local' : far;
     const isBad = number === 3;
     const message = isBad ? 'the status was <i>500</i>' : '';
-    const told = { outcome: 'passed', phases, message: '', status: 200 };
+    const result = { outcome: 'passed', phases, message: '', status: 200 };
     const steps = [
-      { ...told, name: 'open', page: seenPage },
-      { ...told, name: 'buy' },
+      { ...result, name: 'open', page: seenPage },
+      { ...result, name: 'buy' },
     ];
     return `('a', 'default', '${id}', '${place}', ${at(nowMs - number * minuteMs - minuteMs)}, 0, 1, ${at(nowMs - number * minuteMs)}, '${isBad ? 'failed' : 'passed'}', 1, 211.5, '${JSON.stringify(phases)}', '${number === 0 ? JSON.stringify(steps) : '[]'}', '${message}', '${'c'.repeat(31)}${number.toString(16)}')`;
   });
@@ -113,7 +113,7 @@ declare('a check tells its state, since when, and its uptime of 1, 30 and 90 day
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks');
-  const { body } = await harness.ask('GET', `/api/synthetics/checks/${id}`);
+  const { body } = await harness.request('GET', `/api/synthetics/checks/${id}`);
   const row = page.getByRole('row', { name });
   const cells = row.getByRole('cell');
   await row.waitFor();
@@ -130,34 +130,34 @@ declare('one shows its runs with their phases, why one failed, and each day of i
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`);
-  const beside = page.getByRole('complementary', { name: 'Check' });
-  const runs = beside.getByRole('region', { name: 'Runs' }).getByRole('row');
-  const { body } = await harness.ask('GET', `/api/synthetics/checks/${id}/runs`);
+  const sidePanel = page.getByRole('complementary', { name: 'Check' });
+  const runs = sidePanel.getByRole('region', { name: 'Runs' }).getByRole('row');
+  const { body } = await harness.request('GET', `/api/synthetics/checks/${id}/runs`);
   await runs.nth(body.items.length).waitFor();
   t.is(await runs.count(), body.items.length + 1);
   const failed = runs.filter({ hasText: 'the status was <i>500</i>' });
   t.deepEqual((await failed.getByRole('cell').allTextContents()).slice(1, 4), ['Far & away', 'failed', '212 ms']);
   await failed.getByRole('img', { name: 'lookup 1.5 ms, connect 10.0 ms, wait 200 ms' }).waitFor();
-  await beside.getByText('2 steps').click();
-  await beside.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
-  await beside.getByText('https://shop.example/<cart>: largest paint 1,235 ms, layout shift 0.2').waitFor();
-  await beside.getByRole('list', { name: 'Errors of the page' }).getByText('cart is <undefined>').waitFor();
-  await beside.getByText('5 requests').click();
-  const requests = beside.getByRole('region', { name: 'Requests' });
+  await sidePanel.getByText('2 steps').click();
+  await sidePanel.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
+  await sidePanel.getByText('https://shop.example/<cart>: largest paint 1,235 ms, layout shift 0.2').waitFor();
+  await sidePanel.getByRole('list', { name: 'Errors of the page' }).getByText('cart is <undefined>').waitFor();
+  await sidePanel.getByText('5 requests').click();
+  const requests = sidePanel.getByRole('region', { name: 'Requests' });
   await requests.getByText('3 more requests are not kept.').waitFor();
   const [, document = '', image = ''] = await requests.getByRole('row').allTextContents();
   t.is(document, 'GET https://shop.example/document2001,500');
   t.is(image, 'GET https://cdn.example/ximagenet::ERR_FAILED');
   await requests.getByRole('img', { name: 'from 60.0 ms on, for 40.0 ms' }).waitFor();
-  await beside.getByRole('img', { name: /^Far & away: of \d+ days that are known [12] had an outage: / }).waitFor();
-  await beside.getByRole('img', { name: /^Local: of \d+ days that are known 0 had an outage$/ }).waitFor();
-  const cannot = beside.getByRole('list', { name: 'Locations that cannot run it' });
+  await sidePanel.getByRole('img', { name: /^Far & away: of \d+ days that are known [12] had an outage: / }).waitFor();
+  await sidePanel.getByRole('img', { name: /^Local: of \d+ days that are known 0 had an outage$/ }).waitFor();
+  const cannot = sidePanel.getByRole('list', { name: 'Locations that cannot run it' });
   await cannot.getByText('Far & away cannot run it: there is no <program>').waitFor();
-  const clocks = beside.getByRole('list', { name: 'Locations whose clocks differ' });
+  const clocks = sidePanel.getByRole('list', { name: 'Locations whose clocks differ' });
   t.deepEqual(await clocks.getByRole('listitem').allTextContents(), [
     'The clock of Far & away is 90,000 ms behind; times are shown by the platform’s.',
   ]);
-  await beside.getByText('Running it now is for editor, admin, and owner; your role is viewer.').waitFor();
+  await sidePanel.getByText('Running it now is for editor, admin, and owner; your role is viewer.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -166,10 +166,11 @@ declare('an editor runs it now, and is told of each location what came or why no
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Run now' }).click();
-  const { items } = (await harness.ask('POST', `/api/synthetics/checks/${id}/run`, { as: 'editor', body: {} })).body;
-  const told = page.getByRole('status').getByRole('listitem');
-  await told.nth(1).waitFor();
-  t.deepEqual(await told.allTextContents(), [`Local: ${items[0].reason}`, `Far & away: ${items[1].reason}`]);
+  const { items } = (await harness.request('POST', `/api/synthetics/checks/${id}/run`, { as: 'editor', body: {} }))
+    .body;
+  const messages = page.getByRole('status').getByRole('listitem');
+  await messages.nth(1).waitFor();
+  t.deepEqual(await messages.allTextContents(), [`Local: ${items[0].reason}`, `Far & away: ${items[1].reason}`]);
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -177,14 +178,14 @@ declare('an editor changes a check, tries it before it is saved, and is told at 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
-  const beside = page.getByRole('complementary', { name: 'Check' });
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  const step = beside.getByRole('group', { name: 'Step 1' });
+  const sidePanel = page.getByRole('complementary', { name: 'Check' });
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  const step = sidePanel.getByRole('group', { name: 'Step 1' });
   const address = step.getByLabel('Address', { exact: true });
   t.is(await address.inputValue(), 'https://shop.example/');
-  await beside.getByLabel('Local').uncheck();
+  await sidePanel.getByLabel('Local').uncheck();
   await address.fill('shop.example');
-  const attempt = beside.getByRole('button', { name: 'Try it without saving' });
+  const attempt = sidePanel.getByRole('button', { name: 'Try it without saving' });
   await attempt.click();
   await step.getByRole('alert').getByText('must begin with http:// or https://').waitFor();
   t.is(await address.getAttribute('aria-invalid'), 'true');
@@ -195,10 +196,10 @@ declare('an editor changes a check, tries it before it is saved, and is told at 
   await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.authentication' }).waitFor();
   await step.getByLabel('Authentication, as JSON').fill('null');
   await attempt.click();
-  const told = beside.getByRole('status').getByRole('listitem');
-  await told.waitFor();
-  t.deepEqual(await told.allTextContents(), ['Far & away: no probe of this location was heard from lately']);
-  t.is((await harness.ask('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
+  const messages = sidePanel.getByRole('status').getByRole('listitem');
+  await messages.waitFor();
+  t.deepEqual(await messages.allTextContents(), ['Far & away: no probe of this location was heard from lately']);
+  t.is((await harness.request('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -207,78 +208,78 @@ declare('an editor writes a check with what it expects, saves it changed, and re
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks', 'editor@a.example');
   await page.getByRole('button', { name: 'Write a check' }).click();
-  const beside = page.getByRole('complementary', { name: 'Check' });
+  const sidePanel = page.getByRole('complementary', { name: 'Check' });
   const fill = async (label: string, text: string): Promise<void> =>
-    beside.getByLabel(label, { exact: true }).fill(text);
+    sidePanel.getByLabel(label, { exact: true }).fill(text);
   await fill('Name', 'Names <i>resolve</i>');
-  await beside.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
+  await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
   await fill('Every', '1s');
   await fill('Labels, one a line', 'team = shop\ntier=web');
-  await beside.getByRole('button', { name: 'Add an expectation' }).click();
-  const first = beside.getByRole('group', { name: 'Expectation 1' });
+  await sidePanel.getByRole('button', { name: 'Add an expectation' }).click();
+  const first = sidePanel.getByRole('group', { name: 'Expectation 1' });
   await first.getByLabel('What').selectOption('a record');
   await first.getByLabel('How').selectOption('contains');
   await first.getByLabel('Value').fill('10.0.0.');
-  const create = beside.getByRole('button', { name: 'Create the check' });
+  const create = sidePanel.getByRole('button', { name: 'Create the check' });
   await create.click();
-  await beside.getByRole('alert').getByText('must be a duration from 10s to 1d', { exact: false }).first().waitFor();
+  await sidePanel.getByRole('alert').getByText('must be a duration from 10s to 1d', { exact: false }).first().waitFor();
   await fill('Every', '5m');
   await fill('Name to ask for', 'shop.example');
   await fill('Address of the name server', 'ns.example');
   await create.click();
-  await beside.getByText('must be an address: its name would be asked of another server', { exact: true }).waitFor();
+  await sidePanel.getByText('must be an address: its name would be asked of another server', { exact: true }).waitFor();
   await fill('Address of the name server', '');
   await create.click();
-  await beside.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
-  const [made] = (await harness.ask('GET', '/api/synthetics/checks?search=resolve')).body.items;
+  await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
+  const [made] = (await harness.request('GET', '/api/synthetics/checks?search=resolve')).body.items;
   t.like(made, { type: 'dns', every: '5m', labels: { team: 'shop', tier: 'web' }, locations: ['local'] });
   t.like(made.dns, { name: 'shop.example', server: null, record: 'A' });
   t.deepEqual(made.dns.assertions, [{ source: 'record', operator: 'contains', value: '10.0.0.', level: 'fail' }]);
 
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
-  await beside.getByLabel('It is on').uncheck();
-  await beside.getByRole('button', { name: 'Save the check' }).click();
-  await beside.getByText('off', { exact: true }).waitFor();
-  const changed = (await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).body;
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
+  await sidePanel.getByLabel('It is on').uncheck();
+  await sidePanel.getByRole('button', { name: 'Save the check' }).click();
+  await sidePanel.getByText('off', { exact: true }).waitFor();
+  const changed = (await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body;
   t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
   t.like(changed, { version: 2, enabled: false, labels: made.labels });
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Switch it on' }).click();
-  await beside.getByRole('button', { name: 'Switch it off' }).waitFor();
-  t.like((await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
+  await sidePanel.getByRole('button', { name: 'Switch it on' }).click();
+  await sidePanel.getByRole('button', { name: 'Switch it off' }).waitFor();
+  t.like((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
   // Opened by its address, it is told although the list does not have it.
   await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
-  await beside.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
-  t.is((await harness.ask('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
+  await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
+  t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
 });
 
 declare('the token of a heartbeat is shown once, and a new one ends it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
-  const beside = page.getByRole('complementary', { name: 'Check' });
-  await beside.getByLabel('Name', { exact: true }).fill('Nightly');
-  await beside.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat of a job');
-  await beside.getByLabel('or at these times').fill('0 3 * * *');
-  await beside.getByRole('button', { name: 'Create the check' }).click();
-  const told = beside.getByRole('status').filter({ hasText: 'The job tells of its runs at' });
-  const first = await told.locator('code').textContent();
+  const sidePanel = page.getByRole('complementary', { name: 'Check' });
+  await sidePanel.getByLabel('Name', { exact: true }).fill('Nightly');
+  await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat of a job');
+  await sidePanel.getByLabel('or at these times').fill('0 3 * * *');
+  await sidePanel.getByRole('button', { name: 'Create the check' }).click();
+  const pingAddress = sidePanel.getByRole('status').filter({ hasText: 'The job tells of its runs at' });
+  const first = await pingAddress.locator('code').textContent();
   t.regex(first ?? '', /^\/beats\/\w/);
-  await beside.getByRole('button', { name: 'Make a new token' }).click();
-  await told
+  await sidePanel.getByRole('button', { name: 'Make a new token' }).click();
+  await pingAddress
     .locator('code')
     .filter({ hasNotText: first ?? '' })
     .waitFor();
-  const second = await told.locator('code').textContent();
-  const [{ tokenPrefix }] = (await harness.ask('GET', '/api/synthetics/checks?search=Nightly')).body.items;
+  const second = await pingAddress.locator('code').textContent();
+  const [{ tokenPrefix }] = (await harness.request('GET', '/api/synthetics/checks?search=Nightly')).body.items;
   t.true(second?.startsWith(`/beats/${tokenPrefix}`));
   await page.reload();
-  await beside.getByText(`Its token begins with ${tokenPrefix}`).waitFor();
-  t.is(await told.count(), 0);
+  await sidePanel.getByText(`Its token begins with ${tokenPrefix}`).waitFor();
+  t.is(await pingAddress.count(), 0);
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -290,31 +291,31 @@ declare(
     await signedInAt(tab, harness.url, '/checks/variables', 'editor@a.example');
     await page.getByText('There are no variables.').waitFor();
     await page.getByRole('button', { name: 'Write a variable' }).click();
-    const beside = page.getByRole('complementary', { name: 'Variable' });
+    const sidePanel = page.getByRole('complementary', { name: 'Variable' });
     const fill = async (label: string, text: string): Promise<void> =>
-      beside.getByLabel(label, { exact: true }).fill(text);
+      sidePanel.getByLabel(label, { exact: true }).fill(text);
     await fill('Name', 'shop_password');
     await fill('Value', 'open sesame');
-    await beside.getByLabel('It is a secret').check();
-    const create = beside.getByRole('button', { name: 'Create the variable' });
+    await sidePanel.getByLabel('It is a secret').check();
+    const create = sidePanel.getByRole('button', { name: 'Create the variable' });
     await create.click();
-    await beside.getByText('are required for a secret', { exact: true }).waitFor();
+    await sidePanel.getByText('are required for a secret', { exact: true }).waitFor();
     await fill('Hosts that it may be sent to', 'shop.example, *.shop.example');
     await create.click();
-    await beside.getByRole('heading', { name: 'shop_password' }).waitFor();
-    const ofIt = async () => (await harness.ask('GET', '/api/synthetics/variables')).body.items[0];
+    await sidePanel.getByRole('heading', { name: 'shop_password' }).waitFor();
+    const ofIt = async () => (await harness.request('GET', '/api/synthetics/variables')).body.items[0];
     const made = await ofIt();
     t.like(made, { name: 'shop_password', isSecret: true, hosts: ['shop.example', '*.shop.example'] });
-    await beside.getByRole('button', { name: 'Edit' }).click();
-    t.is(await beside.getByLabel('Value', { exact: true }).inputValue(), made.value);
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
+    t.is(await sidePanel.getByLabel('Value', { exact: true }).inputValue(), made.value);
     await fill('What it is for', 'The <b>door</b>');
-    await beside.getByRole('button', { name: 'Save the variable' }).click();
-    await beside.getByText('The <b>door</b>').waitFor();
+    await sidePanel.getByRole('button', { name: 'Save the variable' }).click();
+    await sidePanel.getByText('The <b>door</b>').waitFor();
     t.is((await ofIt()).value, made.value);
     t.false((await page.content()).includes('open sesame'));
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('button', { name: 'Remove' }).click();
-    await beside.getByRole('button', { name: 'Remove it for good' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
     await page.getByText('There are no variables.').waitFor();
     t.is(await ofIt(), undefined);
   },
@@ -326,30 +327,30 @@ declare('an editor plans a downtime of a check, sees when it holds, and removes 
   await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
   await page.getByText('No downtime of checks is planned.').waitFor();
   await page.getByRole('button', { name: 'Write a downtime' }).click();
-  const beside = page.getByRole('complementary', { name: 'Downtime' });
-  await beside.getByLabel('Name', { exact: true }).fill('Upgrade');
-  await beside.getByLabel('On the clock of').fill('UTC');
-  await beside.getByRole('combobox', { name: 'Again' }).selectOption('every week');
-  const plan = beside.getByRole('button', { name: 'Plan the downtime' });
+  const sidePanel = page.getByRole('complementary', { name: 'Downtime' });
+  await sidePanel.getByLabel('Name', { exact: true }).fill('Upgrade');
+  await sidePanel.getByLabel('On the clock of').fill('UTC');
+  await sidePanel.getByRole('combobox', { name: 'Again' }).selectOption('every week');
+  const plan = sidePanel.getByRole('button', { name: 'Plan the downtime' });
   await plan.click();
-  await beside
+  await sidePanel
     .getByRole('group', { name: 'Of these checks' })
     .getByText(/name checks or labels of them/)
     .waitFor();
-  await beside.getByLabel(name).check();
+  await sidePanel.getByLabel(name).check();
   await plan.click();
-  await beside.getByRole('heading', { name: 'Upgrade' }).waitFor();
-  const [made] = (await harness.ask('GET', '/api/synthetics/downtimes')).body.items;
+  await sidePanel.getByRole('heading', { name: 'Upgrade' }).waitFor();
+  const [made] = (await harness.request('GET', '/api/synthetics/downtimes')).body.items;
   t.like(made, { checkIds: [id], recurrence: 'FREQ=WEEKLY', durationMinutes: 60, checks: [{ id, name }] });
-  const times = beside.locator('.times tbody tr');
+  const times = sidePanel.locator('.times tbody tr');
   await times.first().waitFor();
   t.is(await times.count(), made.times.length);
-  await beside.getByRole('link', { name }).waitFor();
+  await sidePanel.getByRole('link', { name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
   await page.getByText('No downtime of checks is planned.').waitFor();
-  t.deepEqual((await harness.ask('GET', '/api/synthetics/downtimes')).body.items, []);
+  t.deepEqual((await harness.request('GET', '/api/synthetics/downtimes')).body.items, []);
 });
 
 declare(
@@ -359,30 +360,30 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/checks/locations', 'admin@a.example');
     await page.getByRole('button', { name: 'Write a location' }).click();
-    const beside = page.getByRole('complementary', { name: 'Location' });
-    await beside.getByLabel('Name', { exact: true }).fill('Far & away');
-    await beside.getByRole('button', { name: 'Register the location' }).click();
-    await beside.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
-    await beside.getByLabel('Name', { exact: true }).fill('Harbour');
-    await beside.getByRole('button', { name: 'Register the location' }).click();
-    await beside.getByRole('heading', { name: 'Harbour' }).waitFor();
+    const sidePanel = page.getByRole('complementary', { name: 'Location' });
+    await sidePanel.getByLabel('Name', { exact: true }).fill('Far & away');
+    await sidePanel.getByRole('button', { name: 'Register the location' }).click();
+    await sidePanel.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
+    await sidePanel.getByLabel('Name', { exact: true }).fill('Harbour');
+    await sidePanel.getByRole('button', { name: 'Register the location' }).click();
+    await sidePanel.getByRole('heading', { name: 'Harbour' }).waitFor();
     const ofIt = async () =>
-      (await harness.ask('GET', '/api/synthetics/locations')).body.items.find(
+      (await harness.request('GET', '/api/synthetics/locations')).body.items.find(
         (one: { name: string }) => one.name === 'Harbour',
       );
     const { id: harbour, prefix } = await ofIt();
-    t.true((await beside.getByRole('status').textContent())?.includes(`OIQ_PROBE_TOKEN=${prefix}`));
+    t.true((await sidePanel.getByRole('status').textContent())?.includes(`OIQ_PROBE_TOKEN=${prefix}`));
     const steps = [{ url: 'https://shop.example/' }];
     await made('/api/synthetics/checks', { name: 'There alone', type: 'http', http: { steps }, locations: [harbour] });
     await page.reload();
-    await beside.getByText('never').waitFor();
-    t.is(await beside.getByRole('status').count(), 0);
+    await sidePanel.getByText('never').waitFor();
+    t.is(await sidePanel.getByRole('status').count(), 0);
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('button', { name: 'Remove' }).click();
-    await beside.getByRole('button', { name: 'Remove it for good' }).click();
-    await beside.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
-    await beside.getByRole('button', { name: 'Remove it all the same' }).click();
-    await beside.waitFor({ state: 'detached' });
+    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+    await sidePanel.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Remove it all the same' }).click();
+    await sidePanel.waitFor({ state: 'detached' });
     t.is(await ofIt(), undefined);
   },
 );
@@ -399,17 +400,17 @@ declare('an editor imports checks as code, and is told before of each document, 
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'All checks as YAML' }).click(),
   ]);
-  t.is(readFileSync(await file.path(), 'utf8'), (await harness.ask('GET', '/api/synthetics/export')).body);
+  t.is(readFileSync(await file.path(), 'utf8'), (await harness.request('GET', '/api/synthetics/export')).body);
   await page.getByLabel('or its YAML or JSON').fill(source);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   const rows = page.getByRole('region', { name: 'What becomes of each' }).getByRole('row');
   await rows.nth(2).waitFor();
   const { items } = (
-    await harness.ask('POST', '/api/synthetics/import', { as: 'editor', body: { source, dryRun: true } })
+    await harness.request('POST', '/api/synthetics/import', { as: 'editor', body: { source, dryRun: true } })
   ).body;
   const shown = async () =>
     rows.evaluateAll((all) => all.slice(1).map((row) => [...row.children].map(({ textContent }) => textContent)));
-  const said = items.map(
+  const outcomeRows = items.map(
     (item: {
       document: number;
       line: number;
@@ -422,15 +423,15 @@ declare('an editor imports checks as code, and is told before of each document, 
     ],
   );
   t.deepEqual(
-    said.map(([, , outcome]: string[]) => outcome),
+    outcomeRows.map(([, , outcome]: string[]) => outcome),
     ['created', 'refused'],
   );
-  t.deepEqual(await shown(), said);
+  t.deepEqual(await shown(), outcomeRows);
   await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();
-  t.deepEqual((await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items, []);
+  t.deepEqual((await harness.request('GET', '/api/synthetics/checks?search=From')).body.items, []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('This was done: 1 created, 1 refused.').waitFor();
-  const [stored] = (await harness.ask('GET', '/api/synthetics/checks?search=From')).body.items;
+  const [stored] = (await harness.request('GET', '/api/synthetics/checks?search=From')).body.items;
   await page.getByRole('link', { name: 'From <code>' }).click();
   await page.getByRole('complementary', { name: 'Check' }).getByRole('heading', { name: stored.name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');

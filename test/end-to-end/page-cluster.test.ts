@@ -33,7 +33,7 @@ const nanoseconds = (minutes: number, moreMs = 0): string =>
   `${BigInt(endMs - minutes * minuteMs + moreMs) * 1_000_000n}`;
 
 // biome-ignore lint/suspicious/noExplicitAny: of answers of the API
-const asked = (path: string): Promise<any> => read(http, path, token);
+const get = (path: string): Promise<any> => read(http, path, token);
 
 const send = async (signal: string, body: object): Promise<void> => {
   const answer = await fetch(`${roles[0]?.otlp}/v1/${signal}`, {
@@ -96,7 +96,7 @@ test.before(async () => {
       thresholds: [{ severity: 'critical', operator: 'above', value: 5 }],
     },
   });
-  await eventually('an alert', async () => (await asked('/api/alerts?state=firing')).items.length === 1);
+  await eventually('an alert', async () => (await get('/api/alerts?state=firing')).items.length === 1);
 });
 test.after.always(async () => {
   await chromium?.close();
@@ -120,8 +120,8 @@ declare(
     await tab.go(`${http}/login?returnTo=${encodeURIComponent(at('/logs', { search: 'severity:error' }))}`);
     await tab.fillIn(owner);
     await page.locator('#count', { hasText: String(failures) }).waitFor();
-    t.is((await asked(at('/api/logs/histogram', { search: 'severity:error' }))).records, failures);
-    const { items: records } = await asked(at('/api/logs', { search: 'severity:error' }));
+    t.is((await get(at('/api/logs/histogram', { search: 'severity:error' }))).records, failures);
+    const { items: records } = await get(at('/api/logs', { search: 'severity:error' }));
     await page.locator(`.records[aria-rowcount="${failures + 1}"]`).waitFor();
     const shown = await page.locator('.records .extent .row').allTextContents();
     t.true(
@@ -133,7 +133,7 @@ declare(
     await tab.go(http + at('/traces', { search: 'duration:>1s' }));
     await page.locator('.traces .extent .row').first().click();
     await page.waitForURL(`**/traces/${trace}?*`);
-    t.is(await page.locator('#spans').textContent(), String((await asked(`/api/traces/${trace}`)).spans.length));
+    t.is(await page.locator('#spans').textContent(), String((await get(`/api/traces/${trace}`)).spans.length));
     await page.locator('.waterfall .extent .row', { hasText: 'the bank refused <b>0</b>' }).waitFor();
     await holds(t, tab, '.waterfall .extent');
 
@@ -147,7 +147,7 @@ declare(
     await page.getByLabel('Its name').fill('Shop');
     await page.getByRole('button', { name: 'Put it there' }).click();
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
-    const [dashboard] = (await asked('/api/dashboards')).items;
+    const [dashboard] = (await get('/api/dashboards')).items;
     t.deepEqual([dashboard.name, dashboard.panels], ['Shop', 1]);
     t.is(new URL(page.url()).pathname, `/dashboards/${dashboard.id}`);
     await holds(t, tab, '.panel h2 >> nth=0');
@@ -155,17 +155,17 @@ declare(
     await tab.go(`${http}/alerts`);
     const row = page.locator('.alerts .extent .row').first();
     await row.waitFor();
-    const [alert] = (await asked('/api/alerts')).items;
+    const [alert] = (await get('/api/alerts')).items;
     t.is(alert.value, failures);
     t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 5), [
       ...['firing', 'critical', 'The bank refuses', 'service=cart', String(alert.value)],
     ]);
     await row.click();
-    const beside = page.getByRole('complementary', { name: 'Alert' });
-    await beside.getByLabel('Note').fill('I call the bank');
-    await beside.getByRole('button', { name: 'Acknowledge' }).click();
-    await beside.getByText(/I call the bank/).waitFor();
-    t.is((await asked('/api/alerts')).items[0].acknowledged.note, 'I call the bank');
+    const sidePanel = page.getByRole('complementary', { name: 'Alert' });
+    await sidePanel.getByLabel('Note').fill('I call the bank');
+    await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
+    await sidePanel.getByText(/I call the bank/).waitFor();
+    t.is((await get('/api/alerts')).items[0].acknowledged.note, 'I call the bank');
     await holds(t, tab, '.beside h2');
 
     t.deepEqual(tab.complaints, []);

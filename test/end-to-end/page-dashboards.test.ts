@@ -115,7 +115,7 @@ const dashboard = {
 
 let id = '';
 const made = async (body: Fields): Promise<string> => {
-  const answer = await harness.ask('POST', '/api/dashboards', { as: 'editor', body });
+  const answer = await harness.request('POST', '/api/dashboards', { as: 'editor', body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body.id;
 };
@@ -152,9 +152,9 @@ test.after.always(async () => {
 /** The parts of a panel that are looked into. */
 const within = ({ page }: Tab, title: string) =>
   page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
-const asked = async (body: Fields = {}) =>
+const queryPanels = async (body: Fields = {}) =>
   (
-    await harness.ask('POST', `/api/dashboards/${id}/query`, {
+    await harness.request('POST', `/api/dashboards/${id}/query`, {
       body: { from: String(endMs - 600_000), to: String(endMs), ...body },
     })
   ).body;
@@ -166,7 +166,7 @@ declare(
     const { page } = tab;
     await page.setViewportSize({ width: 1400, height: 1000 });
     await signedInAt(tab, harness.url, `/dashboards/${id}?${range}`);
-    const { items } = await asked();
+    const { items } = await queryPanels();
     const item = (title: string) =>
       items.find(({ panelId }: { panelId: string }) => panelId === title.replaceAll(' ', '-'));
     const chart = within(tab, 'Load').getByRole('img');
@@ -204,11 +204,11 @@ declare(
     t.is(await within(tab, 'Words').locator('img, a[href^=javascript]').count(), 0);
     await within(tab, 'Words').getByRole('link', { name: 'a page' }).waitFor();
     await within(tab, 'Broken').getByRole('alert').waitFor();
-    const panelsAsked = (): string[] =>
+    const requestedPanels = (): string[] =>
       tab.requests
         .filter(({ url }) => url.endsWith('/query'))
         .flatMap(({ body }) => JSON.parse(body).panels as string[]);
-    t.false(panelsAsked().includes('Far-below') || panelsAsked().includes('In-a-section'));
+    t.false(requestedPanels().includes('Far-below') || requestedPanels().includes('In-a-section'));
     await page.getByText('More of it').scrollIntoViewIfNeeded();
     await within(tab, 'Far below').locator('dd', { hasText: /\d/ }).waitFor();
     const pointsOf = (title: string): number =>
@@ -246,7 +246,7 @@ declare(
     await page.getByText('More of it').click();
     await within(tab, 'In a section').scrollIntoViewIfNeeded();
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();
-    t.true(panelsAsked().includes('Far-below') && panelsAsked().includes('In-a-section'));
+    t.true(requestedPanels().includes('Far-below') && requestedPanels().includes('In-a-section'));
     await page.locator('summary', { hasText: 'job: All' }).waitFor();
     await holdsAsAView(t, tab, '.panel-head >> nth=0');
   },
@@ -297,23 +297,23 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await signedInAt(tab, harness.url, `/dashboards/${own}?${range}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByRole('button', { name: 'Add a panel' }).click();
-  const beside = page.getByRole('complementary', { name: 'Panel' });
-  await beside.getByLabel('Title').fill('Requests');
-  await beside.getByLabel('Asks for').selectOption('promql');
-  await beside.getByLabel('Expression').fill('sum(m1)');
-  await beside.getByLabel('Unit').fill('By');
-  await beside.getByLabel('Unit').press('Tab');
+  const sidePanel = page.getByRole('complementary', { name: 'Panel' });
+  await sidePanel.getByLabel('Title').fill('Requests');
+  await sidePanel.getByLabel('Asks for').selectOption('promql');
+  await sidePanel.getByLabel('Expression').fill('sum(m1)');
+  await sidePanel.getByLabel('Unit').fill('By');
+  await sidePanel.getByLabel('Unit').press('Tab');
   await within(tab, 'Requests').getByRole('img', { name: /KiBy/ }).waitFor();
-  await beside.getByRole('button', { name: 'Add a formula' }).click();
-  await beside.getByLabel('Arithmetic').fill('A * 2');
-  await beside.getByLabel('Query A is only for formulas').check();
+  await sidePanel.getByRole('button', { name: 'Add a formula' }).click();
+  await sidePanel.getByLabel('Arithmetic').fill('A * 2');
+  await sidePanel.getByLabel('Query A is only for formulas').check();
   await within(tab, 'Requests')
     .getByRole('img', { name: /1 series, from 7\.\d+ KiBy/ })
     .waitFor();
   await page.getByText('Sections', { exact: true }).click();
   await page.getByRole('button', { name: 'Add a section' }).click();
   await page.getByLabel('Section', { exact: true }).fill('Shops');
-  await beside.getByLabel('Stands in').selectOption('Shops');
+  await sidePanel.getByLabel('Stands in').selectOption('Shops');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowRight');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowDown');
   const move = page.getByRole('button', { name: 'Move one, with the arrow keys' });
@@ -326,7 +326,7 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await page.mouse.up();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
-  const { body } = await harness.ask('GET', `/api/dashboards/${own}`);
+  const { body } = await harness.request('GET', `/api/dashboards/${own}`);
   const { x, width, height } = body.panels[0].place;
   t.deepEqual({ x, width, height }, { x: 4, width: 13, height: 5 });
   t.like(body.panels[1], { formulas: [{ expression: 'A * 2' }], queries: [{ hidden: true }] });
@@ -351,35 +351,35 @@ declare(
     const address = `/dashboards/${own}?${range}`;
     await signedInAt(tab, harness.url, `${address}&edit=true`, 'editor@a.example');
     await page.getByRole('button', { name: 'Variables' }).click();
-    const beside = page.getByRole('complementary', { name: 'Variables' });
-    await beside.getByRole('button', { name: 'Add a variable' }).click();
+    const sidePanel = page.getByRole('complementary', { name: 'Variables' });
+    await sidePanel.getByRole('button', { name: 'Add a variable' }).click();
     const write = async (label: string, text: string): Promise<void> => {
-      const field = beside.locator('details[open]').getByLabel(label, { exact: true });
+      const field = sidePanel.locator('details[open]').getByLabel(label, { exact: true });
       await field.fill(text);
       await field.press('Tab');
     };
-    await beside.getByText('4 values: job-0, job-1, job-2, job-3').waitFor();
+    await sidePanel.getByText('4 values: job-0, job-1, job-2, job-3').waitFor();
     await write('Only what matches', '(');
-    await beside.getByRole('alert').filter({ hasText: 'missing' }).waitFor();
+    await sidePanel.getByRole('alert').filter({ hasText: 'missing' }).waitFor();
     await write('Only what matches', 'job-([0-2])');
-    await beside.getByLabel('Order').selectOption('number');
-    await beside.getByLabel('The last first').check();
-    await beside.getByText('3 values: 2, 1, 0').waitFor();
+    await sidePanel.getByLabel('Order').selectOption('number');
+    await sidePanel.getByLabel('The last first').check();
+    await sidePanel.getByText('3 values: 2, 1, 0').waitFor();
     await write('Values that are always there, one a line', 'none | No job');
-    await beside.getByText('4 values: No job (none), 2, 1, 0').waitFor();
-    await beside.getByLabel('Several can be chosen').check();
-    await beside.getByLabel('All can be chosen').check();
+    await sidePanel.getByText('4 values: No job (none), 2, 1, 0').waitFor();
+    await sidePanel.getByLabel('Several can be chosen').check();
+    await sidePanel.getByLabel('All can be chosen').check();
     await write('Name', 'not a name');
-    await beside.getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await sidePanel.getByRole('alert').filter({ hasText: /./ }).waitFor();
     await write('Name', 'job');
     await page.locator('summary', { hasText: 'job: All' }).waitFor();
-    await beside.getByRole('button', { name: 'Move job up' }).press('Enter');
-    await beside.getByRole('button', { name: 'Remove job' }).waitFor();
-    t.deepEqual(await beside.locator('summary b').allTextContents(), ['job', 'word']);
-    await beside.getByText('word', { exact: true }).click();
-    await beside.getByRole('button', { name: 'Remove word' }).click();
-    await beside.getByRole('button', { name: 'Add a variable' }).click();
-    await beside.locator('details[open]').last().getByLabel('Stands for').selectOption('filters');
+    await sidePanel.getByRole('button', { name: 'Move job up' }).press('Enter');
+    await sidePanel.getByRole('button', { name: 'Remove job' }).waitFor();
+    t.deepEqual(await sidePanel.locator('summary b').allTextContents(), ['job', 'word']);
+    await sidePanel.getByText('word', { exact: true }).click();
+    await sidePanel.getByRole('button', { name: 'Remove word' }).click();
+    await sidePanel.getByRole('button', { name: 'Add a variable' }).click();
+    await sidePanel.locator('details[open]').last().getByLabel('Stands for').selectOption('filters');
     await page.locator('summary', { hasText: 'variable2: none' }).click();
     await page.locator('.popup').getByLabel('Label').fill('job');
     await page.locator('.popup').getByLabel('Value').fill('job-2');
@@ -389,7 +389,7 @@ declare(
     t.deepEqual(await within(tab, 'all').locator('dt').allTextContents(), ['job-2']);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
-    const { body } = await harness.ask('GET', `/api/dashboards/${own}`);
+    const { body } = await harness.request('GET', `/api/dashboards/${own}`);
     t.like(body.variables[0], {
       ...{ kind: 'label-values', name: 'job', label: 'job', several: true, all: {}, pattern: 'job-([0-2])' },
       order: { by: 'number', direction: 'descending' },
@@ -400,8 +400,8 @@ declare(
       ['job', 'variable2'],
     );
     await page.goto(`${harness.url}${address}&edit=true&beside=variables`);
-    await beside.getByText('job', { exact: true }).click();
-    await beside.getByText('4 values').waitFor();
+    await sidePanel.getByText('job', { exact: true }).click();
+    await sidePanel.getByText('4 values').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
   },
 );
@@ -415,8 +415,8 @@ declare('what two people save is merged, and where they meet the one who saves c
   const title = page.getByRole('complementary', { name: 'Panel' }).getByLabel('Title');
   await title.fill('Mine');
   const others = async (fields: Fields): Promise<void> => {
-    const { body, headers } = await harness.ask('GET', `/api/dashboards/${own}`, { as: 'admin' });
-    const answer = await harness.ask('PUT', `/api/dashboards/${own}`, {
+    const { body, headers } = await harness.request('GET', `/api/dashboards/${own}`, { as: 'admin' });
+    const answer = await harness.request('PUT', `/api/dashboards/${own}`, {
       ...{ as: 'admin', body: { ...body, ...fields }, headers: { 'if-match': headers.get('etag') ?? '' } },
     });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -425,7 +425,7 @@ declare('what two people save is merged, and where they meet the one who saves c
   await title.press('Tab');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
-  const now = async () => (await harness.ask('GET', `/api/dashboards/${own}`)).body;
+  const now = async () => (await harness.request('GET', `/api/dashboards/${own}`)).body;
   const { tags, panels: both } = await now();
   t.deepEqual([tags, both.map(({ title }: { title: string }) => title)], [['theirs'], ['Mine', 'one']]);
   await page.goto(`${harness.url}/dashboards/${own}?${range}&edit=true&panel=one`);
@@ -445,8 +445,8 @@ declare(
   async (t) => {
     const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
     const own = await made({ name: 'Kept', panels: [one] });
-    const before = await harness.ask('GET', `/api/dashboards/${own}`);
-    await harness.ask('PUT', `/api/dashboards/${own}`, {
+    const before = await harness.request('GET', `/api/dashboards/${own}`);
+    await harness.request('PUT', `/api/dashboards/${own}`, {
       ...{
         as: 'editor',
         body: { ...before.body, name: 'Renamed' },
@@ -456,11 +456,11 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&show=versions&version=1`, 'editor@a.example');
-    const { body: version } = await harness.ask('GET', `/api/dashboards/${own}/versions/1`);
-    const told = page.getByRole('complementary', { name: 'Versions' });
-    await told.getByText(version.differences[0].what).waitFor();
+    const { body: version } = await harness.request('GET', `/api/dashboards/${own}/versions/1`);
+    const versionsPanel = page.getByRole('complementary', { name: 'Versions' });
+    await versionsPanel.getByText(version.differences[0].what).waitFor();
     await holdsAsAView(t, tab, '.beside ul >> nth=1');
-    await told.getByRole('button', { name: 'Restore version 1' }).click();
+    await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
     await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
     await page.getByRole('button', { name: 'Snapshots' }).click();
     await page.getByRole('button', { name: 'Make a snapshot' }).click();
@@ -482,19 +482,19 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/dashboards?show=templates', 'editor@a.example');
-  const { body } = await harness.ask('GET', '/api/templates');
+  const { body } = await harness.request('GET', '/api/templates');
   await page.getByRole('row').nth(body.items.length).waitFor();
   t.is(await page.getByRole('row').count(), body.items.length + 1);
   await page.getByRole('button', { name: body.items[0].name, exact: true }).click();
-  const beside = page.getByRole('complementary', { name: 'Template' });
-  const { fits, needs } = (await harness.ask('GET', `/api/templates/${body.items[0].id}`)).body;
-  await beside.getByRole('row').nth(fits.length).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Template' });
+  const { fits, needs } = (await harness.request('GET', `/api/templates/${body.items[0].id}`)).body;
+  await sidePanel.getByRole('row').nth(fits.length).waitFor();
   t.deepEqual(
-    await beside.locator('tbody tr td:last-child').allTextContents(),
-    fits.map(({ lacks }: { lacks: string[] }) => lacks.join('; ') || 'nothing'),
+    await sidePanel.locator('tbody tr td:last-child').allTextContents(),
+    fits.map(({ missing }: { missing: string[] }) => missing.join('; ') || 'nothing'),
   );
-  await beside.getByText(needs.signals.join(', '), { exact: true }).waitFor();
-  await beside.getByText('of these still there').waitFor();
+  await sidePanel.getByText(needs.signals.join(', '), { exact: true }).waitFor();
+  await sidePanel.getByText('of these still there').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page
     .getByRole('button', { name: /^Make a dashboard/ })
@@ -511,7 +511,7 @@ declare('a template becomes a dashboard, and an import first tells what becomes 
   await page.getByLabel('or its JSON').fill(JSON.stringify(grafana));
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   await page.getByRole('row', { name: /^Panel “News” \(news\) a placeholder/ }).waitFor();
-  const { body: report } = await harness.ask('POST', '/api/dashboards/import?dryRun=true', {
+  const { body: report } = await harness.request('POST', '/api/dashboards/import?dryRun=true', {
     as: 'editor',
     body: grafana,
   });

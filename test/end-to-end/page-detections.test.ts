@@ -32,7 +32,7 @@ test.before(async () => {
     ...['detection:', '  selection:', "    Image|endswith: '\\whoami.exe'", '  condition: selection'],
     ...['level: high', 'tags:', '  - attack.t1033'],
   ].join('\n');
-  const { status, body } = await harness.ask('POST', '/api/siem/rules', { as: 'editor', body: { source } });
+  const { status, body } = await harness.request('POST', '/api/siem/rules', { as: 'editor', body: { source } });
   if (status !== 200) throw new Error(JSON.stringify(body));
   ruleId = body.id;
   await land('s1', 20, 'high');
@@ -49,34 +49,34 @@ declare('a signal tells what matched, is closed with a reason, and becomes a cas
   await signedInAt(tab, harness.url, '/detections?from=now-30m', 'editor@a.example');
   const rows = page.getByRole('row', { name: title });
   await rows.nth(1).waitFor();
-  t.is(await rows.count(), (await harness.ask('GET', '/api/siem/signals')).body.items.length);
+  t.is(await rows.count(), (await harness.request('GET', '/api/siem/signals')).body.items.length);
   await page.getByLabel('Severity').selectOption('high');
   await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
   await rows.getByRole('button').click();
-  const beside = page.getByRole('complementary', { name: 'Signal' });
-  await beside.getByText('user ann').waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Signal' });
+  await sidePanel.getByText('user ann').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByLabel('Because').selectOption('false-positive');
-  await beside.getByRole('textbox', { name: 'Reason' }).fill('it was <i>us</i>');
-  await beside.getByRole('button', { name: 'Close', exact: true }).last().click();
-  await beside.getByRole('button', { name: 'Reopen' }).waitFor();
-  const { body } = await harness.ask('GET', '/api/siem/signals/s1');
+  await sidePanel.getByLabel('Because').selectOption('false-positive');
+  await sidePanel.getByRole('textbox', { name: 'Reason' }).fill('it was <i>us</i>');
+  await sidePanel.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
+  const { body } = await harness.request('GET', '/api/siem/signals/s1');
   t.deepEqual([body.state, body.verdict, body.reason], ['closed', 'false-positive', 'it was <i>us</i>']);
-  await beside.getByRole('button', { name: 'Open a case of it' }).click();
+  await sidePanel.getByRole('button', { name: 'Open a case of it' }).click();
   const opened = page.getByRole('complementary', { name: 'Case' });
   await opened.getByLabel('Comment').fill('looked at <b>it</b>');
   await page.keyboard.press('Enter');
   await opened.getByText('looked at <b>it</b>').waitFor();
   await opened.getByLabel('State').selectOption('investigating');
   await opened.getByText('investigating').nth(1).waitFor();
-  const { items } = (await harness.ask('GET', '/api/siem/cases')).body;
+  const { items } = (await harness.request('GET', '/api/siem/cases')).body;
   t.deepEqual([items[0].state, items[0].signalIds], ['investigating', ['s1']]);
   const name = '<img src=x onerror=alert(1)>\u202Etxt.exe';
   await opened.getByLabel('File').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('what was seen') });
   await opened.getByLabel('What it is').fill('from <b>web-1</b>');
   await page.keyboard.press('Enter');
   await opened.getByText('from <b>web-1</b>').waitFor();
-  const [piece] = (await harness.ask('GET', '/api/siem/cases')).body.items[0].evidence;
+  const [piece] = (await harness.request('GET', '/api/siem/cases')).body.items[0].evidence;
   t.is(piece.sha256, createHash('sha256').update('what was seen').digest('hex'));
   t.like(piece, { name, mediaType: 'text/plain', bytes: 13, isIntact: true });
   t.is(await opened.getByText(piece.sha256).count(), 1);
@@ -91,9 +91,9 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
-  const viewer = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
+  const viewer = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
   const signal = page.getByRole('complementary', { name: 'Signal' });
-  const assignee = async () => (await harness.ask('GET', '/api/siem/signals/s2')).body.assigneeId;
+  const assignee = async () => (await harness.request('GET', '/api/siem/signals/s2')).body.assigneeId;
   const assign = async (label: string): Promise<void> => {
     const changed = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
     await signal.getByLabel('Assigned to').selectOption({ label });
@@ -110,14 +110,14 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   await rows.nth(2).waitFor();
   await theirs.page.getByLabel('Whose').selectOption('mine');
   await rows.nth(2).waitFor({ state: 'detached' });
-  const { items: own } = (await harness.ask('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
+  const { items: own } = (await harness.request('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
   t.deepEqual([own.length, await rows.count()], [1, 2]);
   await holdsAsAView(t, theirs, 'main tbody');
   await assign('nobody');
   t.is(await assignee(), null);
 
   const { id } = (
-    await harness.ask('POST', '/api/siem/cases', {
+    await harness.request('POST', '/api/siem/cases', {
       as: 'editor',
       body: { title: 'Who <i>was</i> it', severity: 'low' },
     })
@@ -133,9 +133,11 @@ declare('a signal and a case are assigned to somebody of the organization, and t
   await opened.getByLabel('State').selectOption('closed');
   await opened.getByLabel('Because').selectOption('it is known already');
   await opened.getByRole('definition').filter({ hasText: 'duplicate' }).waitFor();
-  const kept = async () =>
-    (await harness.ask('GET', '/api/siem/cases?search=was')).body.items.find((one: { id: string }) => one.id === id);
-  t.like(await kept(), { severity: 'critical', state: 'closed', resolution: 'duplicate', assigneeId: viewer });
+  const storedSignal = async () =>
+    (await harness.request('GET', '/api/siem/cases?search=was')).body.items.find(
+      (one: { id: string }) => one.id === id,
+    );
+  t.like(await storedSignal(), { severity: 'critical', state: 'closed', resolution: 'duplicate', assigneeId: viewer });
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/detections/cases?open=${id}`);
@@ -165,17 +167,24 @@ declare('rules are imported from many documents, and what would become of each i
   await page.getByLabel('Of these levels').selectOption('medium and above');
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   await page.getByText('Nothing was written. This would be: 2 created, 1 refused.').waitFor();
-  const told = (
-    await harness.ask('POST', '/api/siem/rules/import?dryRun=true&minLevel=medium', { as: 'editor', body: { files } })
+  const importOutcomes = (
+    await harness.request('POST', '/api/siem/rules/import?dryRun=true&minLevel=medium', {
+      as: 'editor',
+      body: { files },
+    })
   ).body.items;
   const rows = page.locator('tbody tr');
   t.deepEqual(
     await rows.evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent))),
-    told.map((one: { title: string; outcome: string; message: string }) => [one.title, one.outcome, one.message]),
+    importOutcomes.map((one: { title: string; outcome: string; message: string }) => [
+      one.title,
+      one.outcome,
+      one.message,
+    ]),
   );
   const refused = rows.filter({ hasText: 'refused' });
   await refused.getByText(/wrong\.yml: line \d+/i).waitFor();
-  const ofThem = async () => (await harness.ask('GET', '/api/siem/rules?search=Net')).body.items;
+  const ofThem = async () => (await harness.request('GET', '/api/siem/rules?search=Net')).body.items;
   t.deepEqual(await ofThem(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('This was done: 2 created, 1 refused.').waitFor();
@@ -213,30 +222,30 @@ declare('an exception is made of a signal, tells what it would have covered, and
   await covered.click();
   const when = { 'Image|endswith': 'whoami.exe', User: ['<i>ann</i>', "o'hara: ben"] };
   const path = `/api/siem/rules/${ruleId}/exceptions/preview`;
-  const { body } = await harness.ask('POST', path, { as: 'editor', body: { when, from: 'now-30m' } });
+  const { body } = await harness.request('POST', path, { as: 'editor', body: { when, from: 'now-30m' } });
   const { covered: count, signals, unknown } = body.rules[0];
   await exceptions.getByText(`${title}: ${count} of ${signals} signals of this range, and ${unknown} whose`).waitFor();
   await exceptions.getByLabel('Why').fill('it is <b>meant</b>');
   await exceptions.getByLabel('It holds').selectOption('7');
   await exceptions.getByRole('button', { name: 'Add the exception' }).click();
   await exceptions.getByText('it is <b>meant</b>').waitFor();
-  const kept = async () => (await harness.ask('GET', `/api/siem/rules/${ruleId}`)).body.exceptions;
-  t.like(await kept(), { 0: { when, reason: 'it is <b>meant</b>' }, length: 1 });
+  const storedExceptions = async () => (await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.exceptions;
+  t.like(await storedExceptions(), { 0: { when, reason: 'it is <b>meant</b>' }, length: 1 });
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await exceptions.getByRole('button', { name: 'End it exception 1' }).click();
   await exceptions.getByText('It has none').waitFor();
-  t.deepEqual(await kept(), []);
+  t.deepEqual(await storedExceptions(), []);
   await page.getByRole('link', { name: 'Entities' }).click();
   await page.getByLabel('Show').selectOption('user');
-  const risky = (await harness.ask('GET', '/api/siem/entities?type=user')).body.items;
+  const risky = (await harness.request('GET', '/api/siem/entities?type=user')).body.items;
   await page.getByRole('row').nth(risky.length).getByRole('button', { name: 'user ann' }).click();
   const entity = page.getByRole('complementary', { name: 'Entity' });
   await entity.getByRole('row').nth(risky[0].signals).getByRole('link', { name: title }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.getByRole('link', { name: 'Hunts' }).click();
-  const { items } = (await harness.ask('GET', '/api/siem/retro-hunts')).body;
+  const { items } = (await harness.request('GET', '/api/siem/retro-hunts')).body;
   await page.getByRole('row').nth(items.length).getByRole('button').click();
   const hunt = page.getByRole('complementary', { name: 'Hunt' });
   await hunt.getByRole('link', { name: ruleId, exact: true }).waitFor();
@@ -250,73 +259,73 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/detections/rules', 'editor@a.example');
     await page.getByRole('button', { name: title }).click();
-    const beside = page.getByRole('complementary', { name: 'Rule' });
-    await beside.getByText('condition: selection').waitFor();
+    const sidePanel = page.getByRole('complementary', { name: 'Rule' });
+    await sidePanel.getByText('condition: selection').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('button', { name: 'Switch off' }).click();
-    await beside.getByRole('button', { name: 'Enable' }).waitFor();
-    t.false((await harness.ask('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
-    await beside.getByRole('button', { name: 'Enable' }).click();
-    await beside.getByRole('button', { name: 'Switch off' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Switch off' }).click();
+    await sidePanel.getByRole('button', { name: 'Enable' }).waitFor();
+    t.false((await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
+    await sidePanel.getByRole('button', { name: 'Enable' }).click();
+    await sidePanel.getByRole('button', { name: 'Switch off' }).waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'Write a rule' }).click();
-    const sigma = beside.getByRole('textbox', { name: 'Sigma' });
+    const sigma = sidePanel.getByRole('textbox', { name: 'Sigma' });
     await sigma.fill(`${(await sigma.inputValue()).replace('title:', 'title: Mine <i>too</i>')}\nlevel: none`);
-    await beside
+    await sidePanel
       .getByText(/^Line \d+/)
       .first()
       .waitFor();
     await sigma.fill((await sigma.inputValue()).replace('\nlevel: none', ''));
-    await beside.getByText('It can be read: Mine <i>too</i>.').waitFor();
-    await beside.getByRole('button', { name: 'Create the rule' }).click();
-    await beside.getByRole('heading', { name: 'Mine <i>too</i>' }).waitFor();
-    await beside.getByRole('button', { name: 'Try it over this range' }).click();
-    await beside.getByText('0 signals in 0 records of logs.').waitFor();
-    await beside.getByText('Run it over sample events').click();
-    const events = beside.getByLabel('Events, as a list of JSON');
+    await sidePanel.getByText('It can be read: Mine <i>too</i>.').waitFor();
+    await sidePanel.getByRole('button', { name: 'Create the rule' }).click();
+    await sidePanel.getByRole('heading', { name: 'Mine <i>too</i>' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Try it over this range' }).click();
+    await sidePanel.getByText('0 signals in 0 records of logs.').waitFor();
+    await sidePanel.getByText('Run it over sample events').click();
+    const events = sidePanel.getByLabel('Events, as a list of JSON');
     await events.fill('[{}]');
-    await beside.getByRole('button', { name: 'Run it', exact: true }).click();
-    await beside.getByText('is an event without any field', { exact: true }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Run it', exact: true }).click();
+    await sidePanel.getByText('is an event without any field', { exact: true }).waitFor();
     await events.fill(JSON.stringify([{ Image: 'C:\\\\<b>x</b>' }, { Image: 'C:\\x\\\\' }]));
-    await beside.getByRole('button', { name: 'Run it', exact: true }).click();
-    await beside.getByText('It matches 1 of them:').waitFor();
-    await beside.getByRole('list', { name: 'Events that match' }).getByText('Event 2:').waitFor();
-    await beside.getByText('What the team sets of it').click();
-    await beside.getByLabel('Risk of its signals').fill('400');
-    await beside.getByLabel('Some of its signals are one').check();
-    await beside.getByLabel('Signals are one that have').fill('User, Image');
-    await beside.getByLabel('For so many minutes').fill('30');
-    await beside.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\\\x' }]));
-    const keep = beside.getByRole('button', { name: 'Save what is set' });
-    await keep.click();
-    await beside
+    await sidePanel.getByRole('button', { name: 'Run it', exact: true }).click();
+    await sidePanel.getByText('It matches 1 of them:').waitFor();
+    await sidePanel.getByRole('list', { name: 'Events that match' }).getByText('Event 2:').waitFor();
+    await sidePanel.getByText('What the team sets of it').click();
+    await sidePanel.getByLabel('Risk of its signals').fill('400');
+    await sidePanel.getByLabel('Some of its signals are one').check();
+    await sidePanel.getByLabel('Signals are one that have').fill('User, Image');
+    await sidePanel.getByLabel('For so many minutes').fill('30');
+    await sidePanel.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\\\x' }]));
+    const saveButton = sidePanel.getByRole('button', { name: 'Save what is set' });
+    await saveButton.click();
+    await sidePanel
       .getByText(/Too big/)
       .first()
       .waitFor();
-    await beside.getByLabel('Risk of its signals').fill('40');
-    await keep.click();
-    await beside.locator('.problem-text').filter({ hasText: /match/ }).waitFor();
-    await beside.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\x\\\\' }]));
-    await keep.click();
-    await beside.getByText('User, Image', { exact: true }).waitFor();
-    const [set] = (await harness.ask('GET', '/api/siem/rules?search=Mine')).body.items;
+    await sidePanel.getByLabel('Risk of its signals').fill('40');
+    await saveButton.click();
+    await sidePanel.locator('.problem-text').filter({ hasText: /match/ }).waitFor();
+    await sidePanel.getByLabel('Events that it must match').fill(JSON.stringify([{ Image: 'C:\\x\\\\' }]));
+    await saveButton.click();
+    await sidePanel.getByText('User, Image', { exact: true }).waitFor();
+    const [set] = (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
     t.like(set, { risk: 40, riskScore: 40, suppression: { by: ['User', 'Image'], forSeconds: 1800 } });
     t.deepEqual(set.tests.mustMatch, [{ Image: 'C:\\x\\\\' }]);
-    await beside.getByRole('button', { name: 'Edit' }).click();
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
-    await beside.getByRole('button', { name: 'Save the rule' }).click();
+    await sidePanel.getByRole('button', { name: 'Save the rule' }).click();
     // Until it is read anew, the rule before is shown, which cannot be removed any more.
-    await beside.getByText(/level: low/).waitFor();
-    const mine = async () => (await harness.ask('GET', '/api/siem/rules?search=Mine')).body.items;
+    await sidePanel.getByText(/level: low/).waitFor();
+    const mine = async () => (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
     t.deepEqual(
       (await mine()).map(({ level }: { level: string }) => level),
       ['low'],
     );
-    await beside.getByRole('button', { name: 'Remove' }).click();
-    await beside.waitFor({ state: 'detached' });
+    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual(await mine(), []);
     await page.getByRole('link', { name: 'ATT&CK' }).click();
-    const { body } = await harness.ask('GET', '/api/siem/mitre/coverage');
+    const { body } = await harness.request('GET', '/api/siem/mitre/coverage');
     await page
       .locator('.tactic')
       .nth(body.tactics.length - 1)
@@ -343,7 +352,7 @@ declare('placeholders and tables of fields are written, changed and removed', as
   await placeholder.getByLabel('Name').fill('admins');
   await create.click();
   await placeholder.getByText('3 values').waitFor();
-  const placeholders = async () => (await harness.ask('GET', '/api/siem/placeholders')).body.items;
+  const placeholders = async () => (await harness.request('GET', '/api/siem/placeholders')).body.items;
   t.like(await placeholders(), { 0: { name: 'admins', values: ['ann', 'svc_*', '<b>eve</b>'] }, length: 1 });
   await holdsAsAView(t, tab, '.beside h2');
   await placeholder.getByRole('button', { name: 'Edit' }).click();
@@ -367,13 +376,13 @@ declare('placeholders and tables of fields are written, changed and removed', as
   await table.getByLabel('Paths below which').fill('payload, more');
   await table.getByRole('button', { name: 'Create the table' }).click();
   await table.getByRole('heading', { name: 'badge readers' }).waitFor();
-  const [stored] = (await harness.ask('GET', '/api/siem/field-tables')).body.items;
+  const [stored] = (await harness.request('GET', '/api/siem/field-tables')).body.items;
   t.like(stored, { rules: [{ product: 'badges' }], fields: { User: ['card.holder'] }, roots: ['payload', 'more'] });
   await table.getByRole('button', { name: 'Edit' }).click();
   await table.getByLabel('What it is for').fill('Doors of the <b>office</b>');
   await table.getByRole('button', { name: 'Save the table' }).click();
   await table.getByText('Doors of the <b>office</b>').waitFor();
-  const { summary, fields, roots } = (await harness.ask('GET', `/api/siem/field-tables/${stored.id}`)).body;
+  const { summary, fields, roots } = (await harness.request('GET', `/api/siem/field-tables/${stored.id}`)).body;
   t.deepEqual([summary, fields, roots], ['Doors of the <b>office</b>', stored.fields, stored.roots]);
   await holdsAsAView(t, tab, '.beside h2');
 });
@@ -407,7 +416,7 @@ declare(
     await indicator.getByRole('button', { name: 'Delete' }).click();
     await indicator.getByRole('button', { name: 'Delete it for good' }).click();
     await indicator.waitFor({ state: 'detached' });
-    t.deepEqual((await harness.ask('GET', '/api/siem/threat-intel/indicators')).body.items, []);
+    t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
     await page.getByRole('link', { name: 'Feeds' }).click();
     await page.getByRole('button', { name: 'Write a feed' }).click();
@@ -432,8 +441,8 @@ declare(
     await feed.getByLabel('Read every so many seconds').fill('900');
     await feed.getByRole('button', { name: 'Save the feed' }).click();
     await feed.getByText('900', { exact: true }).waitFor();
-    const [kept] = (await harness.ask('GET', '/api/siem/threat-intel/feeds')).body.items;
-    t.like(kept, {
+    const [storedFeed] = (await harness.request('GET', '/api/siem/threat-intel/feeds')).body.items;
+    t.like(storedFeed, {
       enabled: false,
       everySeconds: 900,
       location: { url: 'https://feeds.example.com/list', format: 'list' },

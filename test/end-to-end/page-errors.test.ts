@@ -51,7 +51,7 @@ declare(
     await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
     const rows = page.locator('.errors .extent .row');
     await rows.nth(1).waitFor();
-    const { items } = (await harness.ask('GET', '/api/errors?sort=-count')).body;
+    const { items } = (await harness.request('GET', '/api/errors?sort=-count')).body;
     const cells = await rows.first().getByRole('gridcell').allTextContents();
     t.deepEqual(cells.slice(0, 4), [
       'new',
@@ -61,23 +61,23 @@ declare(
     ]);
     t.deepEqual([items[0].count, items[0].users], [12, 5]);
     await rows.first().click();
-    const beside = page.getByRole('complementary', { name: 'Error' });
-    await beside.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
-    await beside.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
-    await beside.getByRole('link', { name: 'Its trace' }).waitFor();
-    const occurrences = beside.locator('.around').last().getByRole('listitem');
+    const sidePanel = page.getByRole('complementary', { name: 'Error' });
+    await sidePanel.getByText('reserve (/srv/app/src/OutOfStock.js:1:2)', { exact: true }).waitFor();
+    await sidePanel.getByRole('row', { name: 'release 1.0 12 100 %' }).waitFor();
+    await sidePanel.getByRole('link', { name: 'Its trace' }).waitFor();
+    const occurrences = sidePanel.locator('.around').last().getByRole('listitem');
     await occurrences.nth(11).waitFor();
     t.is(await occurrences.count(), 12);
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('link', { name: 'Its log record' }).click();
+    await sidePanel.getByRole('link', { name: 'Its log record' }).click();
     await page.waitForURL(/\/logs\?.*record=/);
     await page.goBack();
-    await beside.getByRole('button', { name: 'Resolve' }).click();
-    await beside.getByRole('button', { name: 'Reopen' }).waitFor();
-    t.is((await harness.ask('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
+    await sidePanel.getByRole('button', { name: 'Resolve' }).click();
+    await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
+    t.is((await harness.request('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
     await page.getByLabel('Show').selectOption('resolved');
     await page.locator('.errors[aria-rowcount="2"]').waitFor();
-    await beside.getByRole('button', { name: 'Reopen' }).click();
+    await sidePanel.getByRole('button', { name: 'Reopen' }).click();
     await page.getByText('No such errors were seen in this range.').waitFor();
     t.deepEqual(tab.complaints, []);
   },
@@ -88,25 +88,25 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    const all = async () => (await harness.ask('GET', '/api/errors?sort=-count')).body.items;
+    const all = async () => (await harness.request('GET', '/api/errors?sort=-count')).body.items;
     const [into, other] = await all();
-    const one = async () => (await harness.ask('GET', `/api/errors/${into.id}`)).body;
-    const viewer = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
+    const one = async () => (await harness.request('GET', `/api/errors/${into.id}`)).body;
+    const viewer = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
     await signedInAt(tab, harness.url, `/errors?error=${into.id}`, 'editor@a.example');
-    const beside = page.getByRole('complementary', { name: 'Error' });
-    await beside.getByLabel('Assigned to').selectOption({ label: 'viewer' });
-    await beside.getByRole('combobox', { name: 'or' }).selectOption('ignore it for 100 more');
-    await beside.getByRole('button', { name: 'Do so' }).click();
-    await beside.getByText('ignored until 100 more of it').waitFor();
+    const sidePanel = page.getByRole('complementary', { name: 'Error' });
+    await sidePanel.getByLabel('Assigned to').selectOption({ label: 'viewer' });
+    await sidePanel.getByRole('combobox', { name: 'or' }).selectOption('ignore it for 100 more');
+    await sidePanel.getByRole('button', { name: 'Do so' }).click();
+    await sidePanel.getByText('ignored until 100 more of it').waitFor();
     t.like((await one()).decision, { assigneeId: viewer, status: 'ignored', ignoredUntil: { occurrences: 100 } });
-    await beside.getByRole('button', { name: 'Reopen' }).click();
-    await beside.getByRole('button', { name: 'Resolve' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Reopen' }).click();
+    await sidePanel.getByRole('button', { name: 'Resolve' }).waitFor();
 
-    await beside.getByText('Merge others into it').click();
-    await beside.getByLabel('Words of their type, message or culprit').fill('timeout');
-    await beside.getByLabel('Timeout no <b>Timeout</b>').check();
-    await beside.getByRole('button', { name: 'Merge them into it' }).click();
-    const made = beside.getByRole('list', { name: 'What it is made of' });
+    await sidePanel.getByText('Merge others into it').click();
+    await sidePanel.getByLabel('Words of their type, message or culprit').fill('timeout');
+    await sidePanel.getByLabel('Timeout no <b>Timeout</b>').check();
+    await sidePanel.getByRole('button', { name: 'Merge them into it' }).click();
+    const made = sidePanel.getByRole('list', { name: 'What it is made of' });
     await made.getByRole('listitem').nth(1).waitFor();
     const merged = await one();
     t.deepEqual([merged.count, merged.decision.assigneeId], [15, viewer]);
@@ -123,14 +123,14 @@ declare(
     t.deepEqual((await one()).decision.fingerprints, [into.id]);
     t.is((await all()).length, 2);
 
-    await beside.getByText('Merge others into it').click();
-    await beside.getByLabel('Timeout no <b>Timeout</b>').check();
-    await beside.getByRole('button', { name: 'Merge them into it' }).click();
-    await beside.getByRole('alert').filter({ hasText: 'was taken out of the group' }).waitFor();
-    await beside.getByRole('button', { name: 'Merge them all the same' }).click();
+    await sidePanel.getByText('Merge others into it').click();
+    await sidePanel.getByLabel('Timeout no <b>Timeout</b>').check();
+    await sidePanel.getByRole('button', { name: 'Merge them into it' }).click();
+    await sidePanel.getByRole('alert').filter({ hasText: 'was taken out of the group' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Merge them all the same' }).click();
     await made.getByRole('listitem').nth(1).waitFor();
     t.is((await all()).length, 1);
-    await harness.ask('PATCH', `/api/errors/${into.id}`, { as: 'editor', body: { unmerge: [other.id] } });
+    await harness.request('PATCH', `/api/errors/${into.id}`, { as: 'editor', body: { unmerge: [other.id] } });
   },
 );
 

@@ -76,13 +76,13 @@ test.before(async () => {
     ...{ kind: 'threshold', thresholds: [{ severity: 'warning', operator: 'above', value: 1 }] },
     query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
   };
-  await harness.ask('POST', '/api/alerts/rules', { as: 'owner', body: { name: hostile, condition } });
+  await harness.request('POST', '/api/alerts/rules', { as: 'owner', body: { name: hostile, condition } });
   const rules = [{ record: hostile, expression: 'up', labels: { hostile } }];
   for (const [path, body] of [
     ['/api/alerts/recording-groups', { name: hostile, rules }],
     ['/api/slos', { name: hostile, description: hostile, service: hostile }],
   ] as const) {
-    const { status, body: answer } = await harness.ask('POST', path, { as: 'owner', body });
+    const { status, body: answer } = await harness.request('POST', path, { as: 'owner', body });
     if (status !== 200) throw new Error(JSON.stringify(answer));
   }
   const query = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service', 'pod'] };
@@ -96,7 +96,7 @@ test.before(async () => {
     place: { width: 12, height: 8 },
   }));
   const body = { name: hostile, description: hostile, panels, variables };
-  const made = await harness.ask('POST', '/api/dashboards', { as: 'owner', body });
+  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   board = made.body.id;
 });
@@ -106,7 +106,7 @@ test.after.always(async () => {
 });
 
 /** Keeps everything that the API answers a tab. */
-const heard = ({ page }: Tab): string[] => {
+const responseBodies = ({ page }: Tab): string[] => {
   const bodies: string[] = [];
   page.on('response', (response) => {
     if (response.url().includes('/api/'))
@@ -126,7 +126,7 @@ for (const [title, width] of [
   declare(`every view is for everybody ${title}, in both themes, and shows what was written as text`, async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    const bodies = heard(tab);
+    const bodies = responseBodies(tab);
     await page.setViewportSize({ width, height: 800 });
     await signedInAt(tab, harness.url, '/services', 'editor@a.example');
     for (const [address, shown] of views()) {

@@ -13,7 +13,7 @@ test.after.always(() => harness?.close());
 const asNobody = { as: 'nobody' } as const;
 
 test('the document is asked for each time, and lets nothing in but what is served from this site', async (t) => {
-  const { headers, body } = await harness.ask('GET', '/logs', asNobody);
+  const { headers, body } = await harness.request('GET', '/logs', asNobody);
   t.is(headers.get('cache-control'), 'no-store');
   const policy = headers.get('content-security-policy') ?? '';
   for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"])
@@ -31,11 +31,11 @@ test('each file may be kept for ever, in the form that the client takes, and a n
   t.true(files.size > 2);
   for (const [name, { content, contentType }] of files) {
     const headers = { 'accept-encoding': 'identity' };
-    const answer = await harness.ask('GET', `/assets/${name}`, { ...asNobody, headers });
+    const answer = await harness.request('GET', `/assets/${name}`, { ...asNobody, headers });
     t.is(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     t.is(answer.headers.get('content-type'), contentType);
     t.is(answer.body, gunzipSync(content).toString());
-    const compressed = await harness.ask('GET', `/assets/${name}`, {
+    const compressed = await harness.request('GET', `/assets/${name}`, {
       ...asNobody,
       headers: { 'accept-encoding': 'gzip' },
     });
@@ -43,7 +43,7 @@ test('each file may be kept for ever, in the form that the client takes, and a n
     t.is(compressed.body, answer.body);
   }
   for (const name of ['main-AAAAAAAA.js', '', '..%2f..%2fpackage.json', 'built.json']) {
-    const missing = await harness.ask('GET', `/assets/${name}`, asNobody);
+    const missing = await harness.request('GET', `/assets/${name}`, asNobody);
     t.is(missing.status, 404, name);
     t.is(missing.headers.get('cache-control'), 'no-store');
   }

@@ -18,14 +18,14 @@ test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
   const project = async (name: string): Promise<string> =>
-    (await harness.ask('POST', '/api/projects', { as: 'owner', body: { name } })).body.id;
+    (await harness.request('POST', '/api/projects', { as: 'owner', body: { name } })).body.id;
   shop = await project('Shop <1>');
   await project('Warehouse');
   const records = (bodies: readonly string[]) =>
     bodies.map((body, index) => ({ timeNs: BigInt(atMs - index) * 1_000_000n, body }));
   await landLogs(harness, records(['sold', 'paid']), { offset: 1, projectId: shop });
   await landLogs(harness, records(['packed']), { offset: 2, projectId: 'elsewhere' });
-  await harness.ask('POST', '/api/saved-queries', {
+  await harness.request('POST', '/api/saved-queries', {
     ...{ as: 'owner', body: { name: 'What was <i>sold</i>', query: { kind: 'rows', signal: 'logs', search: 'sold' } } },
   });
 });
@@ -79,14 +79,14 @@ declare('a project is chosen in the address, which goes along to other areas', a
   await page.getByLabel('Project').selectOption('Shop <1>');
   await page.locator('#count', { hasText: /^2$/ }).waitFor();
   t.is(new URL(page.url()).searchParams.get('project'), shop);
-  t.is((await harness.ask('GET', `/api/logs/histogram?projectId=${shop}`)).body.records, 2);
+  t.is((await harness.request('GET', `/api/logs/histogram?projectId=${shop}`)).body.records, 2);
   await holdsAsAView(t, tab, '#count');
   await page.getByRole('link', { name: 'Traces' }).click();
   await page.waitForURL(`**/traces?*project=${shop}*`);
   // Declared lists too, of telemetry and of configuration.
   for (const projectId of [shop, null]) {
     const body = { ...checkResource.example, name: `Of ${projectId === null ? 'nobody' : 'the shop'}`, projectId };
-    t.is((await harness.ask('POST', '/api/synthetics/checks', { as: 'editor', body })).status, 200);
+    t.is((await harness.request('POST', '/api/synthetics/checks', { as: 'editor', body })).status, 200);
   }
   await page.getByRole('link', { name: 'Checks' }).click();
   await page.getByRole('row', { name: /^Of the shop/ }).waitFor();
@@ -94,12 +94,12 @@ declare('a project is chosen in the address, which goes along to other areas', a
   await page.getByLabel('Project').selectOption('All projects');
   await page.getByRole('row', { name: /^Of nobody/ }).waitFor();
   t.is(await page.getByRole('row').count(), 3);
-  for (const [address, asked] of [
+  for (const [address, expectedPath] of [
     ['/infrastructure', '/api/infrastructure/hosts'],
     ['/alerts/rules', '/api/alerts/rules'],
     ['/errors', '/api/errors'],
   ]) {
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === asked);
+    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === expectedPath);
     await tab.go(`${harness.url}${address}?project=${shop}`);
     const answer = await answered;
     t.is(new URL(answer.url()).searchParams.get('projectId'), shop, address);

@@ -14,7 +14,7 @@ const title = 'Checkout <b>answers</b> with errors';
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
-  const { status } = await harness.ask('POST', '/api/incidents', {
+  const { status } = await harness.request('POST', '/api/incidents', {
     ...{ as: 'editor', body: { title, severity: 'critical', services: ['checkout'], summary: 'since noon' } },
   });
   if (status !== 200) throw new Error(`not declared: ${status}`);
@@ -25,7 +25,7 @@ test.after.always(async () => {
 });
 
 const found = async (name = title) =>
-  (await harness.ask('GET', '/api/incidents')).body.items.find((each: { title: string }) => each.title === name);
+  (await harness.request('GET', '/api/incidents')).body.items.find((each: { title: string }) => each.title === name);
 
 declare('an editor acknowledges an incident, writes a note, resolves it, and the timeline tells it', async (t) => {
   const tab = await chromium.open();
@@ -35,28 +35,28 @@ declare('an editor acknowledges an incident, writes a note, resolves it, and the
   await row.waitFor();
   t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 4), ['open', 'critical', title, 'checkout']);
   await row.click();
-  const beside = page.getByRole('complementary', { name: 'Incident' });
-  await beside.getByRole('button', { name: 'Acknowledge' }).click();
-  await beside.getByRole('button', { name: 'Acknowledge' }).waitFor({ state: 'detached' });
+  const sidePanel = page.getByRole('complementary', { name: 'Incident' });
+  await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
+  await sidePanel.getByRole('button', { name: 'Acknowledge' }).waitFor({ state: 'detached' });
   t.is((await found()).status, 'acknowledged');
-  await beside.getByLabel('Note').fill('the bank is <i>slow</i>');
+  await sidePanel.getByLabel('Note').fill('the bank is <i>slow</i>');
   await page.keyboard.press('Enter');
-  await beside.getByRole('listitem').filter({ hasText: 'the bank is <i>slow</i>' }).waitFor();
-  await beside.getByRole('button', { name: 'Resolve' }).click();
-  await beside.getByRole('button', { name: 'Reopen' }).waitFor();
+  await sidePanel.getByRole('listitem').filter({ hasText: 'the bank is <i>slow</i>' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Resolve' }).click();
+  await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
   const { id, status } = await found();
   t.is(status, 'resolved');
-  await beside.getByRole('button', { name: 'Write the postmortem' }).click();
-  await beside.getByLabel('Impact').fill('a tenth of <i>carts</i>');
-  await beside.getByLabel('Causes').fill('a certificate');
-  await beside.getByLabel(/^Actions/).fill('[x] renew it\nwatch <b>it</b>');
-  await beside.getByRole('button', { name: 'Save the postmortem' }).click();
-  await beside.getByText('To do: watch <b>it</b>').waitFor();
-  const { impact, causes, actions } = (await harness.ask('GET', `/api/incidents/${id}/postmortem`)).body;
+  await sidePanel.getByRole('button', { name: 'Write the postmortem' }).click();
+  await sidePanel.getByLabel('Impact').fill('a tenth of <i>carts</i>');
+  await sidePanel.getByLabel('Causes').fill('a certificate');
+  await sidePanel.getByLabel(/^Actions/).fill('[x] renew it\nwatch <b>it</b>');
+  await sidePanel.getByRole('button', { name: 'Save the postmortem' }).click();
+  await sidePanel.getByText('To do: watch <b>it</b>').waitFor();
+  const { impact, causes, actions } = (await harness.request('GET', `/api/incidents/${id}/postmortem`)).body;
   t.deepEqual([impact, causes], ['a tenth of <i>carts</i>', 'a certificate']);
   t.like(actions, { 0: { text: 'renew it', isDone: true }, 1: { text: 'watch <b>it</b>', isDone: false }, length: 2 });
-  const { items } = (await harness.ask('GET', `/api/incidents/${id}/timeline`)).body;
-  const entries = beside.getByRole('list').last().getByRole('listitem');
+  const { items } = (await harness.request('GET', `/api/incidents/${id}/timeline`)).body;
+  const entries = sidePanel.getByRole('list').last().getByRole('listitem');
   await entries.nth(items.length - 1).waitFor();
   t.is(await entries.count(), items.length);
   await holdsAsAView(t, tab, '.beside h2');
@@ -88,38 +88,38 @@ declare('an incident is changed: what it is, how bad, and who does what', async 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/incidents?incident=${id}`, 'editor@a.example');
-  const beside = page.getByRole('complementary', { name: 'Incident' });
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  const save = beside.getByRole('button', { name: 'Save the incident' });
-  await beside.getByLabel('Title').fill('');
+  const sidePanel = page.getByRole('complementary', { name: 'Incident' });
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  const save = sidePanel.getByRole('button', { name: 'Save the incident' });
+  await sidePanel.getByLabel('Title').fill('');
   await save.click();
-  await beside.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
-  await beside.getByLabel('Title').fill('Mails are <b>very</b> late');
-  await beside.getByLabel('Severity').selectOption('critical');
-  await beside.getByLabel('Services, between commas').fill('post, queue');
-  await beside.getByRole('button', { name: 'Give a role' }).click();
-  await beside.getByLabel('has').selectOption({ label: 'editor' });
+  await sidePanel.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
+  await sidePanel.getByLabel('Title').fill('Mails are <b>very</b> late');
+  await sidePanel.getByLabel('Severity').selectOption('critical');
+  await sidePanel.getByLabel('Services, between commas').fill('post, queue');
+  await sidePanel.getByRole('button', { name: 'Give a role' }).click();
+  await sidePanel.getByLabel('has').selectOption({ label: 'editor' });
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await save.click();
-  await beside.getByRole('heading', { name: 'Mails are <b>very</b> late' }).waitFor();
+  await sidePanel.getByRole('heading', { name: 'Mails are <b>very</b> late' }).waitFor();
   const changed = await found('Mails are <b>very</b> late');
-  const { items: users } = (await harness.ask('GET', '/api/users?search=editor')).body;
+  const { items: users } = (await harness.request('GET', '/api/users?search=editor')).body;
   t.like(changed, { severity: 'critical', services: ['post', 'queue'] });
   t.deepEqual(changed.roles, [{ role: 'commander', userId: users[0].id }]);
   const rows = page.locator('.incidents .extent .row');
   await rows.nth(1).waitFor();
   await page.getByLabel('Whose').selectOption('mine');
   await rows.nth(1).waitFor({ state: 'detached' });
-  const { items: own } = (await harness.ask('GET', `/api/incidents?assigneeId=${users[0].id}`)).body;
+  const { items: own } = (await harness.request('GET', `/api/incidents?assigneeId=${users[0].id}`)).body;
   t.deepEqual(
     [own.map(({ title }: { title: string }) => title), await rows.count()],
     [['Mails are <b>very</b> late'], 1],
   );
   // One that the list does not have is read by its id.
   await page.goto(`${harness.url}/incidents?status=resolved&incident=${id}`);
-  await beside.getByRole('button', { name: 'Resolve' }).click();
-  await beside.getByRole('button', { name: 'Reopen' }).click();
-  await beside.getByRole('button', { name: 'Acknowledge' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Resolve' }).click();
+  await sidePanel.getByRole('button', { name: 'Reopen' }).click();
+  await sidePanel.getByRole('button', { name: 'Acknowledge' }).waitFor();
   t.is((await found('Mails are <b>very</b> late')).status, 'open');
   await holdsAsAView(t, tab, '.beside h2');
 });
@@ -129,7 +129,7 @@ declare('figures tell how many incidents there were and how long they took, as t
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents');
   await page.getByRole('link', { name: 'Figures' }).click();
-  const { body } = await harness.ask('GET', '/api/incidents/metrics?from=now-30d');
+  const { body } = await harness.request('GET', '/api/incidents/metrics?from=now-30d');
   const rows = page.getByRole('table').nth(1).locator('tbody tr');
   await rows.nth(body.bySeverity.length - 1).waitFor();
   t.deepEqual(
@@ -147,23 +147,24 @@ declare('figures tell how many incidents there were and how long they took, as t
 
 declare('an incident is merged into another that is about the same service', async (t) => {
   const declared = async (of: string): Promise<string> =>
-    (await harness.ask('POST', '/api/incidents', { as: 'editor', body: { title: of, services: ['mails'] } })).body.id;
+    (await harness.request('POST', '/api/incidents', { as: 'editor', body: { title: of, services: ['mails'] } })).body
+      .id;
   const [one, other] = [await declared('Mails <i>bounce</i>'), await declared('No mails')];
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, `/incidents?incident=${one}`, 'editor@a.example');
-  const beside = tab.page.getByRole('complementary', { name: 'Incident' });
-  await beside.getByText('both are about mails').waitFor();
-  await beside.getByRole('button', { name: 'Merge into No mails' }).click();
-  await beside.getByText('May be the same as').waitFor({ state: 'detached' });
+  const sidePanel = tab.page.getByRole('complementary', { name: 'Incident' });
+  await sidePanel.getByText('both are about mails').waitFor();
+  await sidePanel.getByRole('button', { name: 'Merge into No mails' }).click();
+  await sidePanel.getByText('May be the same as').waitFor({ state: 'detached' });
   t.like(await found('Mails <i>bounce</i>'), { status: 'merged', mergedInto: other });
   t.deepEqual(tab.complaints, []);
 });
 
 declare('who is on call is told with their name, and an editor takes it over and gives it back', async (t) => {
-  const userId = (await harness.ask('GET', '/api/users?search=viewer')).body.items[0].id;
-  const turns = { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } };
-  const body = { name: 'The <i>shop</i>', timeZone: 'UTC', layers: [{ ...turns, participants: [[userId]] }] };
-  const made = await harness.ask('POST', '/api/on-call/schedules', { body });
+  const userId = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
+  const layer = { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } };
+  const body = { name: 'The <i>shop</i>', timeZone: 'UTC', layers: [{ ...layer, participants: [[userId]] }] };
+  const made = await harness.request('POST', '/api/on-call/schedules', { body });
   t.is(made.status, 200, JSON.stringify(made.body));
   const tab = await chromium.open();
   const { page } = tab;
@@ -173,20 +174,20 @@ declare('who is on call is told with their name, and an editor takes it over and
   await page.getByRole('link', { name: 'On call' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   await page.getByRole('button', { name: 'The <i>shop</i>' }).click();
-  const beside = page.getByRole('complementary', { name: 'Schedule' });
-  await beside
+  const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
+  await sidePanel
     .getByRole('row', { name: /viewer Primary/ })
     .first()
     .waitFor();
-  await beside.getByRole('button', { name: 'Put on call' }).click();
+  await sidePanel.getByRole('button', { name: 'Put on call' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> editor UTC/ }).waitFor();
   const now = async () => {
-    const { items, names } = (await harness.ask('GET', '/api/on-call/now')).body;
+    const { items, names } = (await harness.request('GET', '/api/on-call/now')).body;
     return names[items[0].userIds[0]];
   };
   t.is(await now(), 'editor');
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Give it back' }).click();
+  await sidePanel.getByRole('button', { name: 'Give it back' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   t.is(await now(), 'viewer');
   t.deepEqual(tab.complaints, []);

@@ -92,13 +92,13 @@ test.after.always(async () => {
 
 const inBytes = (bytes: number): string =>
   bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
-const rowsOf = async (path: string): Promise<number> => (await harness.ask('GET', path)).body.items.length;
+const rowsOf = async (path: string): Promise<number> => (await harness.request('GET', path)).body.items.length;
 
 declare('hosts have the figures of the API, and one shows its series and leads to its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/infrastructure?from=now-30m&sort=-memory');
-  const { items } = (await harness.ask('GET', '/api/infrastructure/hosts?from=now-30m&sort=-memory')).body;
+  const { items } = (await harness.request('GET', '/api/infrastructure/hosts?from=now-30m&sort=-memory')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
   t.deepEqual(cells.slice(0, 4), [
@@ -108,14 +108,14 @@ declare('hosts have the figures of the API, and one shows its series and leads t
     `${(100 * items[0].memory.utilization.value).toFixed(1)} %`,
   ]);
   await page.getByRole('button', { name: 'web-1' }).click();
-  const beside = page.getByRole('complementary', { name: 'Host' });
-  await beside.getByRole('img').first().waitFor();
-  await beside.getByRole('link', { name: 'Logs' }).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Host' });
+  await sidePanel.getByRole('img').first().waitFor();
+  await sidePanel.getByRole('link', { name: 'Logs' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   // Also one that the list does not have.
   await tab.go(`${harness.url}/infrastructure?from=now-30m&search=nothing-is-called-so&open=${items[1].id}`);
-  await beside.getByRole('heading', { name: 'web-2' }).waitFor();
-  await beside.getByText(items[1].why).waitFor();
+  await sidePanel.getByRole('heading', { name: 'web-2' }).waitFor();
+  await sidePanel.getByText(items[1].why).waitFor();
 });
 
 for (const [address, api] of [
@@ -156,12 +156,12 @@ declare('a pod, a statement and a flow are told as the API has them', async (t) 
   await statement.getByRole('link', { name: 'cart' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/network?from=now-30m`);
-  const { items } = (await harness.ask('GET', '/api/network/flows?from=now-30m')).body;
+  const { items } = (await harness.request('GET', '/api/network/flows?from=now-30m')).body;
   await page.getByRole('row').nth(1).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
   t.deepEqual(cells.slice(0, 4), [items[0].source.name, items[0].destination.name, ' ', inBytes(items[0].bytes)]);
   await page.getByRole('link', { name: 'Map' }).click();
-  const { nodes, edges } = (await harness.ask('GET', '/api/network/topology?from=now-30m&scope=account')).body;
+  const { nodes, edges } = (await harness.request('GET', '/api/network/topology?from=now-30m&scope=account')).body;
   const drawn = page.locator('.graph .node');
   await drawn.nth(nodes.length - 1).waitFor();
   t.deepEqual(
@@ -196,25 +196,26 @@ declare('an engine of databases tells its figures, and one of them over time', a
   const { page } = tab;
   await signedInAt(tab, harness.url, '/databases/engines?from=now-30m');
   await page.getByRole('button', { name: 'postgresql', exact: true }).click();
-  const beside = page.getByRole('complementary', { name: 'Engine' });
-  const { figures, databases } = (await harness.ask('GET', '/api/databases/postgresql?from=now-30m')).body;
-  const rows = beside.locator('table.texts tbody tr');
+  const sidePanel = page.getByRole('complementary', { name: 'Engine' });
+  const { figures, databases } = (await harness.request('GET', '/api/databases/postgresql?from=now-30m')).body;
+  const rows = sidePanel.locator('table.texts tbody tr');
   await rows.nth(figures.length - 1).waitFor();
   t.is(await rows.count(), figures.length);
   await rows.first().getByText(figures[0].summary).waitFor();
-  await beside.getByLabel('Over time').selectOption('p95');
-  const { series, unit } = (await harness.ask('GET', '/api/databases/postgresql/timeseries?from=now-30m&figure=p95'))
-    .body;
+  await sidePanel.getByLabel('Over time').selectOption('p95');
+  const { series, unit } = (
+    await harness.request('GET', '/api/databases/postgresql/timeseries?from=now-30m&figure=p95')
+  ).body;
   t.deepEqual([series.length, unit], [1, 'ns']);
-  await beside.getByRole('img', { name: /postgresql: 95 % of the calls took at most/ }).waitFor();
-  await beside
+  await sidePanel.getByRole('img', { name: /postgresql: 95 % of the calls took at most/ }).waitFor();
+  await sidePanel
     .locator('.axis')
     .first()
     .getByText(/^[\d.]+ ms$/)
     .waitFor();
-  await beside.getByLabel('Over time').selectOption(figures[0].name);
-  await beside.getByRole('status').filter({ hasText: /./ }).first().waitFor();
+  await sidePanel.getByLabel('Over time').selectOption(figures[0].name);
+  await sidePanel.getByRole('status').filter({ hasText: /./ }).first().waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('link', { name: databases[0].name }).click();
+  await sidePanel.getByRole('link', { name: databases[0].name }).click();
   await page.getByRole('complementary', { name: 'Database' }).getByRole('link', { name: 'cart' }).waitFor();
 });

@@ -66,7 +66,7 @@ declare(
     t.is(await search.getAttribute('aria-activedescendant'), 'search-option-0');
     await search.press('Enter');
     t.is(await search.inputValue(), 'step http.route:');
-    const { body } = await harness.ask('GET', '/api/logs/fields/http.route/values?from=now-1h');
+    const { body } = await harness.request('GET', '/api/logs/fields/http.route/values?from=now-1h');
     await page.getByRole('option', { name: /^\/pay/ }).waitFor();
     t.is(await page.getByRole('listbox', { name: 'Values' }).getByRole('option').count(), body.distinct);
     await search.press('ArrowUp');
@@ -75,12 +75,12 @@ declare(
     await search.press('Enter');
     await page.locator('#count', { hasText: /^(?:100|99)$/ }).waitFor();
     await search.fill('step http.route:(/pay');
-    const asked = tab.requests.length;
+    const requestsBefore = tab.requests.length;
     await search.press('Enter');
-    const wrong = await harness.ask('GET', `/api/logs?search=${encodeURIComponent('step http.route:(/pay')}`);
+    const wrong = await harness.request('GET', `/api/logs?search=${encodeURIComponent('step http.route:(/pay')}`);
     await page.locator('#search-problem', { hasText: wrong.body.details[0].message }).waitFor();
     t.deepEqual(
-      tab.requests.slice(asked).filter(({ url }) => url.includes('/api/logs?')),
+      tab.requests.slice(requestsBefore).filter(({ url }) => url.includes('/api/logs?')),
       [],
     );
     t.deepEqual(tab.complaints, []);
@@ -94,13 +94,13 @@ declare(
     const { page } = tab;
     const values = page.getByRole('region', { name: 'Values of fields' });
     await values.getByRole('button', { name: '/pay', exact: true }).waitFor();
-    const { body } = await harness.ask('GET', '/api/logs/fields/http.route/values?from=now-1h');
+    const { body } = await harness.request('GET', '/api/logs/fields/http.route/values?from=now-1h');
     const shown = await values.locator('li').allTextContents();
     t.deepEqual(
       shown,
       body.items.map(({ value, records }: { value: string; records: number }) => `${value}${records}−`),
     );
-    const { body: counted } = await harness.ask('GET', '/api/logs/histogram?from=now-1h&groupBy=http.route');
+    const { body: counted } = await harness.request('GET', '/api/logs/histogram?from=now-1h&groupBy=http.route');
     for (const { value, records } of counted.series)
       await page.locator('.legend', { hasText: `${value} ${records}` }).waitFor();
     await holdsAsAView(t, tab, '.facet li >> nth=0');
@@ -115,7 +115,7 @@ declare(
     await page.mouse.up();
     await page.waitForURL(/from=20/);
     const { searchParams } = new URL(page.url());
-    const part = await harness.ask(
+    const part = await harness.request(
       'GET',
       `/api/logs/histogram?${searchParams}`.replace(/&(?:by|facets)=[^&]*|(?:by|facets)=[^&]*&/g, ''),
     );
@@ -166,7 +166,7 @@ declare('around a record stands what its sender wrote, in the list itself', asyn
 declare('patterns tell what is new and what is gone, as the API does', async (t) => {
   const tab = await opened('/logs?view=patterns');
   const { page } = tab;
-  const { body } = await harness.ask('GET', '/api/logs/patterns?scope=account&from=now-1h');
+  const { body } = await harness.request('GET', '/api/logs/patterns?scope=account&from=now-1h');
   const rows = page.locator('.patterns .extent .row');
   t.deepEqual(
     await rows.locator('[role=gridcell]:last-child').allTextContents(),
@@ -195,7 +195,7 @@ declare('a search is exported, saved and made a rule of, by those who may', asyn
   await menu('Save').getByLabel('Name').fill('Errors of the shop');
   await menu('Save').getByRole('button', { name: 'Save the search' }).click();
   await menu('Save').getByText('Saved as “Errors of the shop”').waitFor();
-  const { body: saved } = await harness.ask('GET', '/api/saved-queries');
+  const { body: saved } = await harness.request('GET', '/api/saved-queries');
   t.like(saved.items[0], { name: 'Errors of the shop', query: { kind: 'rows', search: 'severity:error' } });
   await page.getByRole('link', { name: 'Make a rule of it' }).click();
   await page.getByRole('heading', { name: 'A new rule' }).waitFor();
@@ -209,57 +209,57 @@ declare('a saved query is marked, run, renamed, kept to oneself and shared again
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/saved-queries/templates', 'editor@a.example');
-  const templates = (await harness.ask('GET', '/api/query-templates')).body.items;
+  const templates = (await harness.request('GET', '/api/query-templates')).body.items;
   await page.getByRole('row').nth(templates.length).waitFor();
   await page.getByRole('link', { name: 'Saved', exact: true }).click();
   await page.getByRole('button', { name: 'Write a saved query' }).click();
-  const beside = page.getByRole('complementary', { name: 'Saved query' });
+  const sidePanel = page.getByRole('complementary', { name: 'Saved query' });
   const fill = async (label: string, written: string): Promise<void> =>
-    beside.getByLabel(label, { exact: true }).fill(written);
+    sidePanel.getByLabel(label, { exact: true }).fill(written);
   await fill('Name', 'Steps by <b>service</b>');
   await fill('Tags', 'orders, shop');
   await fill('Search', 'severity:info');
   await fill('From', 'yesterday?');
-  await beside.getByRole('button', { name: 'Save the query' }).click();
-  await beside.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
-  t.is(await beside.getByLabel('From', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await sidePanel.getByRole('button', { name: 'Save the query' }).click();
+  await sidePanel.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
+  t.is(await sidePanel.getByLabel('From', { exact: true }).getAttribute('aria-invalid'), 'true');
   await fill('From', 'now-1h');
-  await beside.getByRole('button', { name: 'Save the query' }).click();
-  await beside.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Save the query' }).click();
+  await sidePanel.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
   const ofIt = async (as: 'editor' | 'viewer' = 'editor') =>
-    (await harness.ask('GET', '/api/saved-queries?search=service', { as })).body.items[0];
+    (await harness.request('GET', '/api/saved-queries?search=service', { as })).body.items[0];
   const { id, ...made } = await ofIt();
   t.like(made, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
   t.like(made.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
-  await beside.getByRole('button', { name: 'My favourite' }).click();
+  await sidePanel.getByRole('button', { name: 'My favourite' }).click();
   await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
   t.true((await ofIt()).isFavourite);
-  await beside.getByRole('button', { name: 'Run it' }).click();
-  const row = beside.getByRole('region', { name: 'What it answers' }).getByRole('row').nth(1);
+  await sidePanel.getByRole('button', { name: 'Run it' }).click();
+  const row = sidePanel.getByRole('region', { name: 'What it answers' }).getByRole('row').nth(1);
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), ['checkout', `${count - 1} records`]);
   await holdsAsAView(t, tab, '.beside h2');
 
-  await beside.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await fill('Name', 'My steps by service');
-  await beside.getByLabel('Only I see it').check();
-  await beside.getByRole('button', { name: 'Save the changes' }).click();
-  await beside.getByText('only me').waitFor();
+  await sidePanel.getByLabel('Only I see it').check();
+  await sidePanel.getByRole('button', { name: 'Save the changes' }).click();
+  await sidePanel.getByText('only me').waitFor();
   t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: made.query });
   t.is(await ofIt('viewer'), undefined);
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByLabel('Only I see it').uncheck();
-  await beside.getByRole('button', { name: 'Save the changes' }).click();
-  await beside.getByText('everybody').waitFor();
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByLabel('Only I see it').uncheck();
+  await sidePanel.getByRole('button', { name: 'Save the changes' }).click();
+  await sidePanel.getByText('everybody').waitFor();
   t.is((await ofIt('viewer')).id, id);
   const viewer = await chromium.open();
   await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
   await viewer.page.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await viewer.page.getByRole('button', { name: /Edit|Remove|Write/ }).count(), 0);
   await holdsAsAView(t, viewer, '.beside h2');
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
   t.is(await ofIt(), undefined);
 });
 
@@ -281,7 +281,7 @@ declare(
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
     await rows.nth(routes.length).waitFor();
-    const { body } = await harness.ask(
+    const { body } = await harness.request(
       'GET',
       `/api/logs/aggregate?search=service:checkout&measure=${encodeURIComponent('count, distinct(severity)')}&groupBy=http.route`,
     );

@@ -43,7 +43,7 @@ const opened = async (address: string): Promise<Tab> => {
 };
 
 const counted = async (search: string): Promise<number> =>
-  (await harness.ask('GET', `/api/logs/histogram?from=now-1h&search=${encodeURIComponent(search)}`)).body.records;
+  (await harness.request('GET', `/api/logs/histogram?from=now-1h&search=${encodeURIComponent(search)}`)).body.records;
 
 declare('a search, a click on a value and its count are those of the API', async (t) => {
   const { page, ...tab } = await opened('/logs');
@@ -100,7 +100,7 @@ declare('a search that cannot be read is told at its field, with the column that
   const tab = await opened(`/logs?search=${encodeURIComponent('service:(a')}`);
   const problem = tab.page.locator('#search-problem', { hasText: /column 9/ });
   await problem.waitFor();
-  const { body } = await harness.ask('GET', `/api/logs?search=${encodeURIComponent('service:(a')}`);
+  const { body } = await harness.request('GET', `/api/logs?search=${encodeURIComponent('service:(a')}`);
   t.is(await problem.textContent(), body.details[0].message);
   t.is(await tab.page.locator('#search').getAttribute('aria-invalid'), 'true');
   await holdsAsAView(t, tab, '#search-problem');

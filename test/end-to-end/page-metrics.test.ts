@@ -47,7 +47,8 @@ test.after.always(async () => {
 });
 
 const query = async (question: object) =>
-  (await harness.ask('POST', '/api/metrics/query', { body: { ...range, queries: { a: question } } })).body.results.a;
+  (await harness.request('POST', '/api/metrics/query', { body: { ...range, queries: { a: question } } })).body.results
+    .a;
 
 declare('a metric of the catalogue is drawn, a series for each service, with the numbers of the API', async (t) => {
   const tab = await chromium.open();
@@ -95,25 +96,25 @@ declare('series, who uses a metric and its labels are told as the API tells them
     ...{ id: 'p', title: name, visual: { kind: 'time-series' }, place: { width: 12, height: 8 } },
     queries: [{ name: 'A', answers: 'series', query: { kind: 'metric', metric: 'queue.size', overTime: 'avg' } }],
   };
-  const made = await harness.ask('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
+  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
   t.is(made.status, 200, JSON.stringify(made.body));
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics'));
   await page.getByRole('link', { name: 'Series and uses' }).click();
   await page.getByLabel('First').selectOption('-growth');
-  const { body } = await harness.ask('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
+  const { body } = await harness.request('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
   const rows = page.locator('.figures tbody tr');
   await rows.nth(body.items.length - 1).waitFor();
   t.deepEqual(
     await rows.evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent))),
-    body.items.map(({ metric, series, growth, appeared, gone, used }: (typeof body.items)[number]) =>
-      [metric, series, growth > 0 ? `+${growth}` : growth, appeared, gone, used.uses.length].map(String),
+    body.items.map(({ metric, series, growth, appeared, gone: disappeared, used }: (typeof body.items)[number]) =>
+      [metric, series, growth > 0 ? `+${growth}` : growth, appeared, disappeared, used.uses.length].map(String),
     ),
   );
   await page.getByRole('button', { name: 'queue.size' }).click();
   const metric = page.getByRole('complementary', { name: 'Metric' });
-  const [{ labels }] = [(await harness.ask('GET', at('/api/metrics/cardinality', { metric: 'queue.size' }))).body];
+  const [{ labels }] = [(await harness.request('GET', at('/api/metrics/cardinality', { metric: 'queue.size' }))).body];
   await metric.getByRole('region', { name: 'Labels' }).getByRole('row').nth(labels.length).waitFor();
   await page.setViewportSize({ width: 320, height: 800 });
   await holdsAsAView(t, tab, '.beside h2');
@@ -129,7 +130,10 @@ declare('measurements of a metric lead to the traces in which they were made', a
   await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size' }));
   await page.getByText('2 measurements with a trace').click();
   const rows = page.getByRole('region', { name: 'Exemplars' }).getByRole('row');
-  const { body } = await harness.ask('GET', at('/api/metrics/exemplars', { metric: 'queue.size', scope: 'account' }));
+  const { body } = await harness.request(
+    'GET',
+    at('/api/metrics/exemplars', { metric: 'queue.size', scope: 'account' }),
+  );
   t.is(await rows.count(), body.items.length + 1);
   await holdsAsAView(t, tab, 'main details summary >> nth=0');
   await page.getByText('2 measurements with a trace').click();
@@ -150,7 +154,7 @@ declare('PromQL is drawn; what cannot be read is told at its field with the word
   await page.keyboard.press('Enter');
   const problem = page.locator('#promql-problem', { hasText: /./ });
   await problem.waitFor();
-  const { body } = await harness.ask('POST', '/api/metrics/query', {
+  const { body } = await harness.request('POST', '/api/metrics/query', {
     body: { ...range, queries: { a: { kind: 'promql', expression: 'sum by (job (orders_total)' } } },
   });
   t.is(await problem.textContent(), body.details[0].message);
@@ -184,7 +188,7 @@ declare('a question in plain words shows its query, the reading of each word and
   await page.locator('#question').fill(question);
   await page.keyboard.press('Enter');
   await page.locator('#sentence').waitFor();
-  const { body } = await harness.ask('POST', '/api/ai/query', { body: { question, ...range } });
+  const { body } = await harness.request('POST', '/api/ai/query', { body: { question, ...range } });
   t.is((await page.locator('#sentence').textContent()) ?? '', body.answer.sentence);
   await page
     .locator('.lines path')
@@ -194,7 +198,7 @@ declare('a question in plain words shows its query, the reading of each word and
   t.deepEqual(
     (await words.allTextContents()).map((text) => text.trim()),
     body.answer.words.map(
-      ({ text, became }: { text: string; became: string | null }) => `${text}${became ?? 'nothing'}`,
+      ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'nothing'}`,
     ),
   );
   await holdsAsAView(t, tab, '#sentence');
@@ -220,7 +224,7 @@ declare('a metric is forecast within limits, and when it crosses a value is told
   await page.getByLabel('From a value each').fill('1m');
   await page.getByLabel('this value').fill('204800');
   await page.getByRole('button', { name: 'Forecast it' }).click();
-  const { body } = await harness.ask('POST', '/api/ai/forecast', {
+  const { body } = await harness.request('POST', '/api/ai/forecast', {
     body: {
       ...{ ...range, step: '1m', horizon: '1h', levels: [0.95], until: { above: 204_800 } },
       query: { kind: 'metric', metric: 'queue.size', overTime: 'avg', across: 'avg', groupBy: ['service'] },
@@ -234,8 +238,8 @@ declare('a metric is forecast within limits, and when it crosses a value is told
     const rows = one.getByRole('row');
     await rows.nth(points.length).waitFor();
     t.is(await rows.count(), points.length + 1);
-    const told = (await one.textContent()) ?? '';
-    t.true(told.includes(until.at === null ? until.reason : 'It is above 200 KiBy at'), told);
+    const forecastText = (await one.textContent()) ?? '';
+    t.true(forecastText.includes(until.at === null ? until.reason : 'It is above 200 KiBy at'), forecastText);
   }
   await holdsAsAView(t, tab, 'main details h2 >> nth=0');
 });
@@ -254,36 +258,36 @@ declare('a runbook is added from a file, found and cited with the figure that it
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/ask/documents'), 'editor@a.example');
   await page.getByRole('button', { name: 'Add a document' }).click();
-  const beside = page.getByRole('complementary', { name: 'Document' });
-  await beside
+  const sidePanel = page.getByRole('complementary', { name: 'Document' });
+  await sidePanel
     .getByLabel('From a file')
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from([0xff, 0xfe]) });
-  await beside.getByText('queues.md is no text in UTF-8').waitFor();
-  await beside
+  await sidePanel.getByText('queues.md is no text in UTF-8').waitFor();
+  await sidePanel
     .getByLabel('From a file')
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from(runbook) });
-  await beside.getByLabel('Where people find it').fill('ftp://wiki.example');
-  await beside.getByRole('button', { name: 'Add it' }).click();
-  await beside.getByRole('alert').filter({ hasText: 'must be an address that begins with' }).first().waitFor();
-  await beside.getByLabel('Where people find it').fill('https://wiki.example/queues');
-  await beside.getByRole('button', { name: 'Add it' }).click();
-  await beside.getByRole('button', { name: 'Delete' }).waitFor();
-  const [kept] = (await harness.ask('GET', '/api/ai/rag/documents')).body.items;
-  t.like(kept, { url: 'https://wiki.example/queues', format: 'markdown', bytes: Buffer.byteLength(runbook) });
-  await page.getByRole('row', { name: new RegExp(`Markdown ${kept.passages} `) }).waitFor();
+  await sidePanel.getByLabel('Where people find it').fill('ftp://wiki.example');
+  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByRole('alert').filter({ hasText: 'must be an address that begins with' }).first().waitFor();
+  await sidePanel.getByLabel('Where people find it').fill('https://wiki.example/queues');
+  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).waitFor();
+  const [storedDocument] = (await harness.request('GET', '/api/ai/rag/documents')).body.items;
+  t.like(storedDocument, { url: 'https://wiki.example/queues', format: 'markdown', bytes: Buffer.byteLength(runbook) });
+  await page.getByRole('row', { name: new RegExp(`Markdown ${storedDocument.passages} `) }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'Add a document' }).click();
-  await beside.getByRole('textbox', { name: 'Text' }).fill(runbook);
-  await beside.getByRole('button', { name: 'Add it' }).click();
-  await beside.getByRole('status').getByRole('link', { name: kept.title }).click();
-  await beside.getByRole('button', { name: 'Delete' }).waitFor();
+  await sidePanel.getByRole('textbox', { name: 'Text' }).fill(runbook);
+  await sidePanel.getByRole('button', { name: 'Add it' }).click();
+  await sidePanel.getByRole('status').getByRole('link', { name: storedDocument.title }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).waitFor();
   await page.getByRole('link', { name: 'Runbooks' }).click();
   const question = 'what do I do when a queue is full?';
   await page.getByLabel('What to look for').fill(question);
   await page.keyboard.press('Enter');
   const sentences = page.locator('#sentences li');
   await sentences.first().waitFor();
-  const { body } = await harness.ask('POST', '/api/ai/rag/answer', { body: { question, ...range } });
+  const { body } = await harness.request('POST', '/api/ai/rag/answer', { body: { question, ...range } });
   t.deepEqual(
     (await sentences.allTextContents()).map((text) => text.trim()),
     body.sentences.map(
@@ -305,17 +309,17 @@ declare('a runbook is added from a file, found and cited with the figure that it
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('documents', { exact: true }).check();
   await page.getByRole('button', { name: 'Passages alone' }).click();
-  const found = await harness.ask('POST', '/api/ai/rag/search', {
+  const found = await harness.request('POST', '/api/ai/rag/search', {
     body: { query: question, limit: 30, sources: ['document'] },
   });
   await page.locator('#sentences').waitFor({ state: 'detached' });
   await page.locator('main ol > li').first().waitFor();
   t.is(await page.locator('main ol > li').count(), found.body.items.length);
   await holdsAsAView(t, tab, '#passage-0 h3 >> nth=0');
-  await page.locator('#passage-0').getByRole('link', { name: kept.title }).click();
-  await beside.getByRole('button', { name: 'Delete' }).click();
-  await beside.getByRole('button', { name: 'Delete it for good' }).click();
+  await page.locator('#passage-0').getByRole('link', { name: storedDocument.title }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete it for good' }).click();
   await page.getByText(/^There are no such documents/).waitFor();
-  t.deepEqual((await harness.ask('GET', '/api/ai/rag/documents')).body.items, []);
+  t.deepEqual((await harness.request('GET', '/api/ai/rag/documents')).body.items, []);
   t.deepEqual(tab.complaints, []);
 });

@@ -11,8 +11,8 @@ let chromium: Chromium;
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
 const shop = 'The <i>shop</i>';
-const asked = async (path: string) => (await harness.ask('GET', path)).body;
-const personOf = async (name: string): Promise<string> => (await asked(`/api/users?search=${name}`)).items[0].id;
+const get = async (path: string) => (await harness.request('GET', path)).body;
+const personOf = async (name: string): Promise<string> => (await get(`/api/users?search=${name}`)).items[0].id;
 
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
@@ -29,49 +29,49 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
   await page.getByText('There are no such schedules.').waitFor();
   await page.getByRole('button', { name: 'Write a schedule' }).click();
-  const beside = page.getByRole('complementary', { name: 'Schedule' });
+  const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
   const fill = async (label: string, text: string): Promise<void> => {
-    await beside.getByLabel(label, { exact: true }).fill(text);
+    await sidePanel.getByLabel(label, { exact: true }).fill(text);
   };
   await fill('Name', shop);
   await fill('On the clock of', 'Europe/Nowhere');
   await fill('First turn begins', '2026-03-23T09:00');
-  await beside.getByRole('button', { name: 'Add a person' }).click();
-  await beside.getByLabel('Who').selectOption({ label: 'viewer' });
-  await beside.getByRole('button', { name: 'Create the schedule' }).click();
-  await beside.getByText('must be an IANA time zone, for example Europe/Zurich', { exact: true }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Add a person' }).click();
+  await sidePanel.getByLabel('Who').selectOption({ label: 'viewer' });
+  await sidePanel.getByRole('button', { name: 'Create the schedule' }).click();
+  await sidePanel.getByText('must be an IANA time zone, for example Europe/Zurich', { exact: true }).waitFor();
   await fill('On the clock of', 'UTC');
-  await beside.getByLabel('Unit of a turn').selectOption('days');
-  await beside.getByRole('button', { name: 'Create the schedule' }).click();
-  await beside.getByRole('heading', { name: shop }).waitFor();
+  await sidePanel.getByLabel('Unit of a turn').selectOption('days');
+  await sidePanel.getByRole('button', { name: 'Create the schedule' }).click();
+  await sidePanel.getByRole('heading', { name: shop }).waitFor();
   await page.getByRole('row', { name: `${shop} viewer UTC` }).waitFor();
-  const [{ id, layers }] = (await asked('/api/on-call/schedules')).items;
+  const [{ id, layers }] = (await get('/api/on-call/schedules')).items;
   const [viewer, editor] = [await personOf('viewer'), await personOf('editor')];
   t.like(layers[0], { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } });
   t.deepEqual(layers[0].participants, [[viewer]]);
 
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByRole('button', { name: 'Add a turn' }).click();
-  const second = beside.getByRole('group', { name: 'Turn 2' });
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByRole('button', { name: 'Add a turn' }).click();
+  const second = sidePanel.getByRole('group', { name: 'Turn 2' });
   await second.getByRole('button', { name: 'Add a person' }).click();
   await second.getByLabel('Who').selectOption({ label: 'editor' });
-  await beside.getByRole('button', { name: 'Add hours in which it holds' }).click();
+  await sidePanel.getByRole('button', { name: 'Add hours in which it holds' }).click();
   await fill('Days of the week', 'monday:friday, someday');
-  await beside.getByRole('button', { name: 'Show who would be on call differently' }).click();
-  await beside.getByText(/must be a day or a range such as monday:friday/).waitFor();
+  await sidePanel.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  await sidePanel.getByText(/must be a day or a range such as monday:friday/).waitFor();
   await fill('Days of the week', 'monday:friday');
-  await beside.getByRole('button', { name: 'Show who would be on call differently' }).click();
-  const rows = beside.locator('.differences tbody tr');
+  await sidePanel.getByRole('button', { name: 'Show who would be on call differently' }).click();
+  const rows = sidePanel.locator('.differences tbody tr');
   await rows.first().waitFor();
   const changed = {
     ...{ name: shop, timeZone: 'UTC' },
     layers: [{ ...layers[0], participants: [[viewer], [editor]], restrictions: [{ weekdays: ['monday:friday'] }] }],
   };
   const { differences } = (
-    await harness.ask('PUT', `/api/on-call/schedules/${id}?dryRun=true`, { as: 'editor', body: changed })
+    await harness.request('PUT', `/api/on-call/schedules/${id}?dryRun=true`, { as: 'editor', body: changed })
   ).body;
   t.true(differences.length > 0);
-  await beside.getByText(`In the next 30 days others would be on call ${differences.length} times.`).waitFor();
+  await sidePanel.getByText(`In the next 30 days others would be on call ${differences.length} times.`).waitFor();
   const names: Readonly<Record<string, string>> = { [viewer]: 'viewer', [editor]: 'editor' };
   const shown = (ids: readonly string[]): string => ids.map((each) => names[each]).join(', ') || 'nobody';
   t.deepEqual(
@@ -80,17 +80,17 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   );
   await holdsAsAView(t, tab, '.beside h2');
   // What was not saved is gone with the page.
-  await beside.getByRole('button', { name: 'Add a turn' }).click();
+  await sidePanel.getByRole('button', { name: 'Add a turn' }).click();
   await second.getByRole('button', { name: 'Add a person' }).click();
   await second.getByLabel('Who').selectOption({ label: 'editor' });
-  await beside.getByRole('button', { name: 'Save the schedule' }).click();
-  await beside.getByText('The next 14 days').waitFor();
-  t.deepEqual((await asked(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
+  await sidePanel.getByRole('button', { name: 'Save the schedule' }).click();
+  await sidePanel.getByText('The next 14 days').waitFor();
+  t.deepEqual((await get(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
   await holdsAsAView(t, tab, '.beside h2');
 });
 
 declare('a calendar follows a schedule at an address that is shown once, until it is revoked', async (t) => {
-  const [schedule] = (await asked('/api/on-call/schedules')).items;
+  const [schedule] = (await get('/api/on-call/schedules')).items;
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents/calendars');
@@ -103,7 +103,7 @@ declare('a calendar follows a schedule at an address that is shown once, until i
   t.is(calendar.status, 200);
   t.regex(await calendar.text(), /^BEGIN:VCALENDAR/);
   await page.getByRole('row', { name: `${shop} viewer` }).waitFor();
-  const [feed] = (await harness.ask('GET', '/api/on-call/calendar-feeds', { as: 'viewer' })).body.items;
+  const [feed] = (await harness.request('GET', '/api/on-call/calendar-feeds', { as: 'viewer' })).body.items;
   t.is(feed.scheduleId, schedule.id);
   await holdsAsAView(t, tab, 'main tbody tr');
   t.is(await page.locator('main code').count(), 0);
@@ -117,29 +117,29 @@ declare('a calendar follows a schedule at an address that is shown once, until i
 declare(
   'an editor writes an escalation policy, sees who would be paged when, and removes it and the schedule',
   async (t) => {
-    const [schedule] = (await asked('/api/on-call/schedules')).items;
+    const [schedule] = (await get('/api/on-call/schedules')).items;
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
     await page.getByRole('link', { name: 'Escalation' }).click();
     await page.getByText('There is no escalation policy: nobody is paged for an incident.').waitFor();
     await page.getByRole('button', { name: 'Write an escalation policy' }).click();
-    const beside = page.getByRole('complementary', { name: 'Escalation policy' });
-    const create = beside.getByRole('button', { name: 'Create the policy' });
-    await beside.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
+    const sidePanel = page.getByRole('complementary', { name: 'Escalation policy' });
+    const create = sidePanel.getByRole('button', { name: 'Create the policy' });
+    await sidePanel.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
     await create.click();
-    await beside.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
-    await beside.getByRole('button', { name: 'Page someone' }).click();
-    await beside.getByLabel('Pages').selectOption({ label: shop });
-    await beside.getByRole('button', { name: 'Add a step' }).click();
-    const second = beside.getByRole('group', { name: 'Step 2' });
+    await sidePanel.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Page someone' }).click();
+    await sidePanel.getByLabel('Pages').selectOption({ label: shop });
+    await sidePanel.getByRole('button', { name: 'Add a step' }).click();
+    const second = sidePanel.getByRole('group', { name: 'Step 2' });
     await second.getByLabel('Minutes after the step before').fill('20');
     await second.getByRole('button', { name: 'Page someone' }).click();
     await second.getByLabel('Pages').selectOption({ label: 'editor' });
-    await beside.getByLabel('Run all steps again so many times').fill('1');
+    await sidePanel.getByLabel('Run all steps again so many times').fill('1');
     await create.click();
-    await beside.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
-    const [{ id, steps, repeat }] = (await asked('/api/on-call/escalation-policies')).items;
+    await sidePanel.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
+    const [{ id, steps, repeat }] = (await get('/api/on-call/escalation-policies')).items;
     const editor = await personOf('editor');
     t.is(repeat, 1);
     t.like(steps, {
@@ -147,9 +147,9 @@ declare(
       1: { targets: [{ kind: 'person', id: editor }], afterMinutes: 20 },
       length: 2,
     });
-    await beside.getByText(`After 20 minutes: editor`).waitFor();
-    const rows = beside.locator('.previewed tbody tr');
-    const { preview } = await asked(`/api/on-call/escalation-policies/${id}?preview=true`);
+    await sidePanel.getByText(`After 20 minutes: editor`).waitFor();
+    const rows = sidePanel.locator('.previewed tbody tr');
+    const { preview } = await get(`/api/on-call/escalation-policies/${id}?preview=true`);
     const expected = preview.flatMap(({ pages }: { pages: readonly { name: string; step: number; round: number }[] }) =>
       pages.map(({ name, step, round }) => [name, String(step + 1), String(round + 1)]),
     );
@@ -161,30 +161,32 @@ declare(
       ),
       expected,
     );
-    await beside.getByLabel('It opens').selectOption('tomorrow');
+    await sidePanel.getByLabel('It opens').selectOption('tomorrow');
     await holdsAsAView(t, tab, '.beside h2');
-    await beside.getByRole('button', { name: 'Edit' }).click();
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await second.getByRole('button', { name: 'Add hours in which it holds' }).click();
     await second.getByLabel('Times of the day').fill('22:00-24:00');
     await second.getByLabel('In the time zone').fill('UTC');
-    await beside.getByRole('button', { name: 'Save the policy' }).click();
-    await beside.getByText('only during 22:00-24:00 UTC').waitFor();
-    await beside.getByRole('button', { name: 'Remove' }).click();
-    await beside.getByRole('button', { name: 'Remove it for good' }).click();
-    await beside.waitFor({ state: 'detached' });
-    t.deepEqual((await asked('/api/on-call/escalation-policies')).items, []);
+    await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
+    await sidePanel.getByText('only during 22:00-24:00 UTC').waitFor();
+    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+    await sidePanel.waitFor({ state: 'detached' });
+    t.deepEqual((await get('/api/on-call/escalation-policies')).items, []);
     await page.getByRole('link', { name: 'On call' }).click();
     await page.getByRole('button', { name: shop }).click();
-    const turns = page.getByRole('complementary', { name: 'Schedule' });
-    const taken = page.waitForEvent('download');
-    await turns.getByRole('link', { name: 'The next 90 days as a file for a calendar' }).click();
-    t.regex(readFileSync(await (await taken).path(), 'utf8'), /^BEGIN:VCALENDAR/);
-    const { people, names } = await asked(`/api/on-call/schedules/${schedule.id}/shifts?to=now%2B14d`);
-    await turns.getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` }).waitFor();
-    await turns.getByRole('button', { name: 'Remove' }).click();
-    await turns.getByRole('button', { name: 'Remove it for good' }).click();
+    const schedulePanel = page.getByRole('complementary', { name: 'Schedule' });
+    const download = page.waitForEvent('download');
+    await schedulePanel.getByRole('link', { name: 'The next 90 days as a file for a calendar' }).click();
+    t.regex(readFileSync(await (await download).path(), 'utf8'), /^BEGIN:VCALENDAR/);
+    const { people, names } = await get(`/api/on-call/schedules/${schedule.id}/shifts?to=now%2B14d`);
+    await schedulePanel
+      .getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` })
+      .waitFor();
+    await schedulePanel.getByRole('button', { name: 'Remove' }).click();
+    await schedulePanel.getByRole('button', { name: 'Remove it for good' }).click();
     await page.getByText('There are no such schedules.').waitFor();
-    t.deepEqual((await asked('/api/on-call/schedules')).items, []);
+    t.deepEqual((await get('/api/on-call/schedules')).items, []);
     t.deepEqual(tab.complaints, []);
   },
 );

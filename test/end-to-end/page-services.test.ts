@@ -82,7 +82,7 @@ declare('the page opens at the services: the slow one is first, and tells what i
   await page.waitForURL('**/services');
   const first = page.locator('.services .extent .row').first();
   await first.getByText('bank.example, p95 1.').waitFor();
-  const { body } = await harness.ask('GET', '/api/services?scope=account&sort=-p95');
+  const { body } = await harness.request('GET', '/api/services?scope=account&sort=-p95');
   t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
     ...body.items.map(({ name }: { name: string }) => name),
   ]);
@@ -92,12 +92,12 @@ declare('the page opens at the services: the slow one is first, and tells what i
   );
   const cells = await first.getByRole('gridcell').allTextContents();
   t.deepEqual(cells.slice(0, 3), ['payments', '200', '60 (30 %)']);
-  const { attention } = (await harness.ask('GET', '/api/overview?scope=account&attention=true')).body;
-  const told = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
-  await told.first().waitFor();
-  t.is(await told.count(), attention.items.length);
+  const { attention } = (await harness.request('GET', '/api/overview?scope=account&attention=true')).body;
+  const attentionItems = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+  await attentionItems.first().waitFor();
+  t.is(await attentionItems.count(), attention.items.length);
   t.is(
-    await told.filter({ hasText: 'More requests fail: payments' }).count(),
+    await attentionItems.filter({ hasText: 'More requests fail: payments' }).count(),
     attention.items.filter(({ kind }: { kind: string }) => kind === 'service-errors').length,
   );
   await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
@@ -122,7 +122,7 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     await endpoint.waitFor();
     return search;
   };
-  const { body } = await harness.ask('GET', '/api/services/payments/deployments?scope=account&from=now-30m');
+  const { body } = await harness.request('GET', '/api/services/payments/deployments?scope=account&from=now-30m');
   const [{ verdict, reason, before, after }] = body.items;
   const deployments = service.getByRole('region', { name: 'Deployments' });
   await deployments.getByText(`<b>2</b> after 1: ${verdict}`).click();
@@ -136,7 +136,8 @@ declare('a service opens beside the list, and leads to its slow and failed trace
     (await deployments.getByRole('row', { name: /^before / }).textContent()) ?? '',
     new RegExp(`^before${before.figures?.requests ?? 'not known'}`),
   );
-  const { instances, versions } = (await harness.ask('GET', '/api/services/payments?scope=account&from=now-30m')).body;
+  const { instances, versions } = (await harness.request('GET', '/api/services/payments?scope=account&from=now-30m'))
+    .body;
   const running = service.getByRole('region', { name: 'What runs of it' });
   t.is(await running.getByRole('row').count(), instances.length + 1);
   await running
@@ -179,7 +180,7 @@ declare('the map shows who calls whom with the figures of the API, by the keyboa
   await page.getByRole('button', { name: 'Map' }).click();
   const map = page.getByRole('region', { name: /^Map of 5 nodes and 3 ways between them; of what web calls payments/ });
   await map.waitFor();
-  const { body } = await harness.ask('GET', `/api/service-map?scope=account&${range}`);
+  const { body } = await harness.request('GET', `/api/service-map?scope=account&${range}`);
   t.is(await map.getByRole('button').count(), body.nodes.length);
   await map.getByRole('button', { name: /^payments .*\/s, 30 % fail, p95 2 s$/ }).waitFor();
   await map.getByRole('button', { name: /^bank\.example *external .*p95 1\.\d+ s$/ }).waitFor();
@@ -239,7 +240,7 @@ declare(
     await page.getByRole('combobox', { name: 'On', exact: true }).selectOption('Shop');
     await page.getByRole('button', { name: 'Put it there' }).click();
     await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
-    t.is((await harness.ask('GET', '/api/dashboards')).body.items[0].panels, 2);
+    t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
     await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
     await page.getByRole('button', { name: 'Snapshots' }).click();
     await page.getByRole('button', { name: 'Make a snapshot' }).click();
@@ -256,13 +257,15 @@ declare('what the overview counts is drawn over time above the events, where a n
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
   await signedInAt(tab, harness.url, `/events?${range}&counter=errors`, 'viewer@a.example');
-  const { series } = (await harness.ask('GET', `/api/overview/timeseries?scope=account&${range}`)).body;
+  const { series } = (await harness.request('GET', `/api/overview/timeseries?scope=account&${range}`)).body;
   const { points } = series.find(({ name }: { name: string }) => name === 'errors');
-  const most = Math.max(...points.map(([, value]: [number, number]) => value));
-  t.true(most >= 62);
+  const maxValue = Math.max(...points.map(([, value]: [number, number]) => value));
+  t.true(maxValue >= 62);
   const over = page.getByRole('region', { name: 'Over time', exact: true });
-  await over.getByRole('img', { name: `requests that fail: 1 series, from 0 requests to ${most} requests.` }).waitFor();
-  const { items } = (await harness.ask('GET', `/api/events?${range}&limit=100`)).body;
+  await over
+    .getByRole('img', { name: `requests that fail: 1 series, from 0 requests to ${maxValue} requests.` })
+    .waitFor();
+  const { items } = (await harness.request('GET', `/api/events?${range}&limit=100`)).body;
   const titles = page.locator('.list tbody td:first-child');
   await titles.nth(items.length - 1).waitFor();
   t.deepEqual(
@@ -281,12 +284,12 @@ declare('the requests of a service are drawn over time, and its threshold is set
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
   await signedInAt(tab, harness.url, `/services?${range}&service=web&counter=requests`, 'editor@a.example');
-  const { series } = (await harness.ask('GET', `/api/services/web/timeseries?scope=account&${range}`)).body;
+  const { series } = (await harness.request('GET', `/api/services/web/timeseries?scope=account&${range}`)).body;
   const { points } = series.find(({ name }: { name: string }) => name === 'requests');
-  const most = Math.max(...points.map(([, value]: [number, number]) => value));
-  t.is(most, 400);
+  const maxValue = Math.max(...points.map(([, value]: [number, number]) => value));
+  t.is(maxValue, 400);
   const over = page.getByRole('region', { name: 'Over time', exact: true });
-  await over.getByRole('img', { name: `requests: 1 series, from 0 requests to ${most} requests.` }).waitFor();
+  await over.getByRole('img', { name: `requests: 1 series, from 0 requests to ${maxValue} requests.` }).waitFor();
   await over.getByRole('combobox').selectOption('apdex');
   await over.getByRole('img', { name: /^Apdex: 1 series/ }).waitFor();
   await page.getByText('Its Apdex: up to 500 ms satisfy').click();
@@ -296,7 +299,7 @@ declare('the requests of a service are drawn over time, and its threshold is set
   await page.getByLabel('Milliseconds that satisfy, of this service').fill('20');
   await page.getByRole('button', { name: 'Judge by these' }).click();
   await page.getByText('Its Apdex: up to 20 ms satisfy').waitFor();
-  t.deepEqual((await harness.ask('GET', '/api/service-settings')).body, {
+  t.deepEqual((await harness.request('GET', '/api/service-settings')).body, {
     ...{ apdexThresholdMs: 500, services: [{ service: 'web', apdexThresholdMs: 20 }] },
   });
   await holdsAsAView(t, tab, '.beside h2');
@@ -318,8 +321,8 @@ declare(
     await deployments.getByLabel('Link').fill('https://shop.example/3');
     await deployments.getByRole('button', { name: 'Record it' }).click();
     await deployments.getByText('It was recorded, and is in the list a second or two later.').waitFor();
-    const [kept] = (await harness.ask('GET', '/api/audit?action=deployment.create')).body.items;
-    t.is(kept.resource.name, 'web 3 <b>three</b>');
+    const [auditRecord] = (await harness.request('GET', '/api/audit?action=deployment.create')).body.items;
+    t.is(auditRecord.resource.name, 'web 3 <b>three</b>');
     const reader = await chromium.open();
     await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
     await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
@@ -359,10 +362,10 @@ declare(
       t.like(answer.request().postDataJSON(), { ...symptom, scope: 'account' });
       const { state, causes, others } = await answer.json();
       t.is(state, 'found', JSON.stringify(symptom));
-      const told = cause.locator('ol > li');
-      await told.nth(causes.length - 1).waitFor();
-      t.is(await told.count(), causes.length);
-      const text = (await told.first().textContent()) ?? '';
+      const causeItems = cause.locator('ol > li');
+      await causeItems.nth(causes.length - 1).waitFor();
+      t.is(await causeItems.count(), causes.length);
+      const text = (await causeItems.first().textContent()) ?? '';
       const [{ title, at, evidence, against, score }] = causes;
       t.regex(title, /search.* 2/);
       for (const each of [title, at, ...evidence, ...against, `(${Math.round(100 * score)} of 100)`])
@@ -374,7 +377,7 @@ declare(
     await holdsAsAView(t, tab, '.beside h2');
 
     const noticedMs = beginMs + 72 * minuteMs;
-    const { body: rule } = await harness.ask('POST', '/api/alerts/rules', {
+    const { body: rule } = await harness.request('POST', '/api/alerts/rules', {
       ...{ as: 'editor', body: { ...alertRuleResource.example, name: 'Search <i>fails</i>' } },
     });
     await harness.columns.execute(
@@ -390,7 +393,7 @@ declare(
       `INSERT INTO anomalies (tenant_id, time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value)
     VALUES ('a', fromUnixTimestamp64Milli(toInt64(${noticedMs}), 'UTC'), '${anomalyId}', 1, 'd', 'Errors', ['traces'], 60000, 's', 'errors', map('service', 'search'), 'up', 'up', 0, 1, 5)`,
     );
-    const { body: incident } = await harness.ask('POST', '/api/incidents', {
+    const { body: incident } = await harness.request('POST', '/api/incidents', {
       ...{ as: 'editor', body: { title: 'Search <b>fails</b>', alertIds: ['of-search'] } },
     });
     for (const [address, symptom] of [
@@ -412,7 +415,7 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/services', 'editor@a.example');
     await page.getByRole('link', { name: 'What could be done' }).click();
-    const suggested = async () => (await harness.ask('GET', '/api/ai/suggestions')).body.items;
+    const suggested = async () => (await harness.request('GET', '/api/ai/suggestions')).body.items;
     const items = await suggested();
     const all = page.getByRole('region', { name: 'Suggestions' });
     await all

@@ -66,7 +66,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/get-started', admin);
-    const { steps } = (await harness.ask('GET', '/api/onboarding')).body;
+    const { steps } = (await harness.request('GET', '/api/onboarding')).body;
     await page
       .locator('.steps li')
       .nth(steps.length - 1)
@@ -77,7 +77,7 @@ declare(
       .first()
       .click();
     await page.getByRole('button', { name: /^Show it again/ }).waitFor();
-    t.is((await harness.ask('GET', '/api/onboarding')).body.dismissed.length, 1);
+    t.is((await harness.request('GET', '/api/onboarding')).body.dismissed.length, 1);
     await holdsAsAView(t, tab, '.steps');
     await page.getByRole('link', { name: 'How to send' }).click();
     await page.locator('pre').first().waitFor();
@@ -85,7 +85,7 @@ declare(
     await page.getByRole('link', { name: 'Nothing arrives?' }).click();
     await page.getByLabel('License key').fill('oiq_lk_wrong');
     await page.getByRole('button', { name: 'Find out why' }).click();
-    const { body } = await harness.ask('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
+    const { body } = await harness.request('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
     await page.getByText(body.findings[0].message).waitFor();
     await holdsAsAView(t, tab, 'main h1');
   },
@@ -95,34 +95,34 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   page.on('dialog', (dialog) => void dialog.accept());
-  await harness.ask('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
-  const [project] = (await harness.ask('GET', '/api/projects')).body.items;
+  await harness.request('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
+  const [project] = (await harness.request('GET', '/api/projects')).body.items;
   await signedInAt(tab, harness.url, '/settings/keys', admin);
   await page.getByLabel('Name').fill('Shop <b>key</b>');
   await page.getByLabel('Project').fill(project.id);
   await page.getByRole('button', { name: 'Mint a key' }).click();
   await page.getByText(/The key is shown this once: oiq_lk_/).waitFor();
   await page.getByRole('button', { name: 'Shop <b>key</b>' }).click();
-  const beside = page.getByRole('complementary', { name: 'Key' });
-  await beside.getByText('Change it').click();
-  await beside.getByLabel('Name of the key').fill('Till <b>key</b>');
-  await beside.getByLabel('traces').uncheck();
-  await beside.getByLabel('From these networks, one a line').fill('10.0.0.0/8\nnowhere');
-  await beside.getByLabel('Requests a second').fill('7');
-  await beside.getByRole('button', { name: 'Save the key' }).click();
+  const sidePanel = page.getByRole('complementary', { name: 'Key' });
+  await sidePanel.getByText('Change it').click();
+  await sidePanel.getByLabel('Name of the key').fill('Till <b>key</b>');
+  await sidePanel.getByLabel('traces').uncheck();
+  await sidePanel.getByLabel('From these networks, one a line').fill('10.0.0.0/8\nnowhere');
+  await sidePanel.getByLabel('Requests a second').fill('7');
+  await sidePanel.getByRole('button', { name: 'Save the key' }).click();
   await problemAt(page, 'From these networks').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await beside.getByLabel('From these networks, one a line').fill('10.0.0.0/8');
-  await beside.getByRole('button', { name: 'Save the key' }).click();
-  await beside.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
-  t.like((await harness.ask('GET', '/api/license-keys')).body.items[0], {
+  await sidePanel.getByLabel('From these networks, one a line').fill('10.0.0.0/8');
+  await sidePanel.getByRole('button', { name: 'Save the key' }).click();
+  await sidePanel.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
+  t.like((await harness.request('GET', '/api/license-keys')).body.items[0], {
     ...{ name: 'Till <b>key</b>', signals: ['logs', 'metrics'], allowedCidrs: ['10.0.0.0/8'], requestsPerSecond: 7 },
   });
-  await beside.getByRole('button', { name: 'Rotate' }).click();
-  await beside.getByText(/The key is shown this once/).waitFor();
-  await beside.getByRole('button', { name: 'Revoke' }).click();
+  await sidePanel.getByRole('button', { name: 'Rotate' }).click();
+  await sidePanel.getByText(/The key is shown this once/).waitFor();
+  await sidePanel.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('cell', { name: 'revoked' }).waitFor();
-  const { items } = (await harness.ask('GET', '/api/license-keys')).body;
+  const { items } = (await harness.request('GET', '/api/license-keys')).body;
   t.deepEqual(
     items.map(({ state }: { state: string }) => state),
     ['revoked'],
@@ -136,41 +136,41 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     // Of one project alone there is nothing to choose in the head of the page.
-    await harness.ask('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
+    await harness.request('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
     await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
     await page.getByRole('button', { name: 'Write a project' }).click();
-    const beside = page.getByRole('complementary', { name: 'Project' });
-    await beside.getByRole('button', { name: 'Create the project' }).click();
+    const sidePanel = page.getByRole('complementary', { name: 'Project' });
+    await sidePanel.getByRole('button', { name: 'Create the project' }).click();
     await problemAt(page, 'Name').waitFor();
     const name = 'Shop <b>web</b>';
-    await beside.getByLabel('Name').fill(name);
-    await beside.getByLabel('What it is').fill('Sells <i>things</i>');
-    await beside.getByRole('button', { name: 'Create the project' }).click();
-    await beside.getByText('Sells <i>things</i>').waitFor();
-    await beside.getByText(/^Removing it is for .*; your role is editor\.$/).waitFor();
-    t.is(await beside.getByRole('button', { name: 'Make an ingest key' }).count(), 0);
+    await sidePanel.getByLabel('Name').fill(name);
+    await sidePanel.getByLabel('What it is').fill('Sells <i>things</i>');
+    await sidePanel.getByRole('button', { name: 'Create the project' }).click();
+    await sidePanel.getByText('Sells <i>things</i>').waitFor();
+    await sidePanel.getByText(/^Removing it is for .*; your role is editor\.$/).waitFor();
+    t.is(await sidePanel.getByRole('button', { name: 'Make an ingest key' }).count(), 0);
     const found = async () =>
-      (await harness.ask('GET', '/api/projects')).body.items.find((each: { name: string }) => each.name === name);
+      (await harness.request('GET', '/api/projects')).body.items.find((each: { name: string }) => each.name === name);
     const { id } = await found();
     await page.locator(`#project option[value="${id}"]`).waitFor({ state: 'attached' });
-    await beside.getByLabel('To, an address a line').fill('on-call@a.example\nnobody');
-    await beside.getByRole('button', { name: 'Save who gets mail' }).click();
+    await sidePanel.getByLabel('To, an address a line').fill('on-call@a.example\nnobody');
+    await sidePanel.getByRole('button', { name: 'Save who gets mail' }).click();
     await problemAt(page, 'To, an address a line').waitFor();
-    await beside.getByLabel('To, an address a line').fill('on-call@a.example');
-    await beside.getByLabel('a check fails').check();
-    await beside.getByLabel('Alerts and incidents from this severity on').selectOption('critical');
+    await sidePanel.getByLabel('To, an address a line').fill('on-call@a.example');
+    await sidePanel.getByLabel('a check fails').check();
+    await sidePanel.getByLabel('Alerts and incidents from this severity on').selectOption('critical');
     // The project that is read then has another version, of which a form begins anew.
-    const readAnew = page.waitForResponse((answer) => answer.url().includes('/api/projects?'));
-    await beside.getByRole('button', { name: 'Save who gets mail' }).click();
-    await readAnew;
-    const mail = async () => (await harness.ask('GET', `/api/projects/${id}/notifications`)).body;
+    const listReloaded = page.waitForResponse((answer) => answer.url().includes('/api/projects?'));
+    await sidePanel.getByRole('button', { name: 'Save who gets mail' }).click();
+    await listReloaded;
+    const mail = async () => (await harness.request('GET', `/api/projects/${id}/notifications`)).body;
     await eventually('the mail is set', async () => (await mail()).minimumSeverity === 'critical');
     t.like(await mail(), { enabled: true, recipients: ['on-call@a.example'] });
     t.true((await mail()).events.includes('check-failing'));
-    await beside.getByRole('button', { name: 'Edit' }).click();
-    await beside.getByLabel('What it is').fill('Sells more');
-    await beside.getByRole('button', { name: 'Save the project' }).click();
-    await beside.getByText('Sells more').waitFor();
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
+    await sidePanel.getByLabel('What it is').fill('Sells more');
+    await sidePanel.getByRole('button', { name: 'Save the project' }).click();
+    await sidePanel.getByText('Sells more').waitFor();
     t.is((await found()).description, 'Sells more');
     await holdsAsAView(t, tab, '.beside h2');
     const other = await chromium.open();
@@ -184,7 +184,7 @@ declare(
     await rotated;
     const key = theirs.getByRole('listitem').filter({ hasText: 'active, the ingest key' });
     await key.waitFor();
-    const [{ previous }] = (await harness.ask('GET', `/api/license-keys?projectId=${id}`)).body.items;
+    const [{ previous }] = (await harness.request('GET', `/api/license-keys?projectId=${id}`)).body.items;
     t.is(previous.length, 1);
     t.is(Date.parse(previous[0].validUntil) - Date.parse(previous[0].rotatedAt), 3_600_000);
     await key.getByRole('link').click();
@@ -199,7 +199,9 @@ declare(
     await theirs.getByRole('button', { name: 'Remove it for good' }).click();
     await theirs.waitFor({ state: 'detached' });
     t.false(
-      (await harness.ask('GET', '/api/projects')).body.items.some(({ name }: { name: string }) => name === 'Another'),
+      (await harness.request('GET', '/api/projects')).body.items.some(
+        ({ name }: { name: string }) => name === 'Another',
+      ),
     );
     t.deepEqual([...tab.complaints, ...other.complaints], []);
   },
@@ -209,14 +211,14 @@ declare('people, invitations, service accounts with their tokens, and the organi
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/people', admin);
-  const { items } = (await harness.ask('GET', '/api/users')).body;
+  const { items } = (await harness.request('GET', '/api/users')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   await page
     .getByRole('row', { name: /auditor@a.example/ })
     .getByRole('button')
     .click();
   await page.getByText('What each role may do').click();
-  const { items: roles } = (await harness.ask('GET', '/api/roles', { as: 'admin' })).body;
+  const { items: roles } = (await harness.request('GET', '/api/roles', { as: 'admin' })).body;
   for (const { summary } of roles) await page.getByText(`${summary}.`, { exact: true }).waitFor();
   const role = page.getByRole('complementary', { name: 'Person' }).getByLabel('Role');
   const grantable: string[] = roles.flatMap((one: { id: string; grantable: boolean }) =>
@@ -245,11 +247,11 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await account.getByLabel('Its role').selectOption('editor');
   await account.getByRole('button', { name: 'Save the account' }).click();
   await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
-  t.like((await harness.ask('GET', '/api/service-accounts')).body.items[0], {
+  t.like((await harness.request('GET', '/api/service-accounts')).body.items[0], {
     ...{ role: 'editor', description: 'Brings out <i>versions</i>' },
   });
   await account.getByText('Which scopes there are').click();
-  const { items: scopes } = (await harness.ask('GET', '/api/scopes')).body;
+  const { items: scopes } = (await harness.request('GET', '/api/scopes')).body;
   await account.getByRole('region', { name: 'All scopes' }).getByText(scopes[0].scope, { exact: true }).waitFor();
   await account.getByLabel('For', { exact: true }).fill('deployments');
   await account.getByRole('textbox', { name: 'Scopes' }).fill('logs:read');
@@ -261,7 +263,7 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await page.getByLabel('Days of logs').fill('3');
   await page.getByRole('button', { name: 'Keep so long' }).click();
   await page.locator('[name=logs][value="3"]').waitFor();
-  t.is((await harness.ask('GET', '/api/account/retention')).body.days.logs, 3);
+  t.is((await harness.request('GET', '/api/account/retention')).body.days.logs, 3);
   await holdsAsAView(t, tab, 'main h1');
 });
 
@@ -272,12 +274,12 @@ declare('usage and quotas are the API’s, and a quota is set', async (t) => {
   await page.getByLabel('A day: warn above (GiBy)').fill('2');
   await page.getByRole('button', { name: 'Set quotas' }).click();
   await page.getByRole('cell', { name: '2 GiBy' }).waitFor();
-  const { body } = await harness.ask('GET', '/api/usage/quotas');
+  const { body } = await harness.request('GET', '/api/usage/quotas');
   t.true(body.states.some(({ warnBytes }: { warnBytes: number }) => warnBytes === 2 * 1024 ** 3));
   const over = page.getByRole('region', { name: 'Usage over time' });
   await over.getByRole('combobox', { name: /^For each/ }).selectOption('service');
   await over.getByRole('combobox', { name: /^In/ }).selectOption('hour');
-  const { series } = (await harness.ask('GET', '/api/usage/timeseries?by=service&step=hour')).body;
+  const { series } = (await harness.request('GET', '/api/usage/timeseries?by=service&step=hour')).body;
   const rows = over.getByRole('region', { name: 'Series of the chart' }).locator('tbody tr');
   await rows.filter({ hasText: '<i>shop</i>' }).waitFor();
   t.deepEqual(
@@ -291,7 +293,7 @@ declare('billing has the figures of the API, and a plan is chosen after what wou
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/billing', admin);
-  const { body } = await harness.ask('GET', '/api/billing', { as: 'admin' });
+  const { body } = await harness.request('GET', '/api/billing', { as: 'admin' });
   const rows = page.getByRole('region', { name: 'Billing' }).getByRole('table').first().getByRole('row');
   await rows.nth(4).waitFor();
   const bytes = body.acceptedBytes.logs;
@@ -299,7 +301,7 @@ declare('billing has the figures of the API, and a plan is chosen after what wou
   const cells = await rows.filter({ hasText: 'logs' }).getByRole('cell').allTextContents();
   t.deepEqual(cells.slice(0, 2), ['logs', shown]);
   t.true((cells[2] ?? '').includes(body.cost.signals.logs.reason ?? String(body.cost.signals.logs.value)));
-  const refused = await harness.ask('PUT', '/api/billing/plan', { as: 'admin', body: { planId: 'free' } });
+  const refused = await harness.request('PUT', '/api/billing/plan', { as: 'admin', body: { planId: 'free' } });
   t.is(refused.status, 409);
   const choice = page.getByRole('row', { name: /^Free/ });
   await choice.getByRole('button', { name: /^Choose/ }).click();
@@ -329,8 +331,9 @@ declare('the identity provider is written: its secret stays, and each domain say
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/identity-provider', admin);
-  const kept = async () => (await harness.ask('GET', '/api/account/identity-provider', { as: 'admin' })).body;
-  await page.getByText((await kept()).redirectUri).waitFor();
+  const storedProvider = async () =>
+    (await harness.request('GET', '/api/account/identity-provider', { as: 'admin' })).body;
+  await page.getByText((await storedProvider()).redirectUri).waitFor();
   const save = page.getByRole('button', { name: 'Save the provider' });
   await page.getByLabel('People may sign in through it').check();
   await page.getByLabel('Client id').fill('oiq');
@@ -350,16 +353,16 @@ declare('the identity provider is written: its secret stays, and each domain say
   await save.click();
   const row = page.getByRole('row', { name: /^shop.invalid not yet/ });
   await row.waitFor();
-  t.is(await row.locator('code').textContent(), (await kept()).domains[0].record.value);
-  t.like(await kept(), {
+  t.is(await row.locator('code').textContent(), (await storedProvider()).domains[0].record.value);
+  t.like(await storedProvider(), {
     ...{ enabled: false, issuer: 'https://login.invalid/a', clientId: 'oiq', clientSecret: '********' },
     roleMapping: { claim: 'groups', roles: [{ value: 'on-call', role: 'editor' }] },
   });
   t.is(await page.getByLabel('Client secret').inputValue(), '********');
   await page.getByLabel('New people for whom none of them holds are').selectOption('');
   await save.click();
-  await eventually('nobody is taken in', async () => (await kept()).defaultRole === null);
-  t.is((await kept()).clientSecret, '********');
+  await eventually('nobody is taken in', async () => (await storedProvider()).defaultRole === null);
+  t.is((await storedProvider()).clientSecret, '********');
   await page.getByLabel('Issuer').fill('https://login.invalid/b');
   await save.click();
   await problemAt(page, 'Client secret').waitFor();
@@ -373,11 +376,11 @@ declare('a dead letter shows its bytes and what is wrong, and a replay tells wha
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/dead-letters', admin);
   await page.getByRole('button', { name: 'malformed' }).click();
-  const beside = page.getByRole('complementary', { name: 'Dead letter' });
-  await beside.getByText('0a 05 68 65 6c 6c 6f 3c').waitFor();
-  await beside.getByText('a length runs over the <b>end</b>').waitFor();
-  await beside.getByRole('button', { name: 'Replay', exact: true }).click();
-  await beside.getByText(/finished: of 1, 0 replayed, 0 by somebody else, 1 failed. still refused/).waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Dead letter' });
+  await sidePanel.getByText('0a 05 68 65 6c 6c 6f 3c').waitFor();
+  await sidePanel.getByText('a length runs over the <b>end</b>').waitFor();
+  await sidePanel.getByRole('button', { name: 'Replay', exact: true }).click();
+  await sidePanel.getByText(/finished: of 1, 0 replayed, 0 by somebody else, 1 failed. still refused/).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -385,7 +388,7 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
-  const { items } = (await harness.ask('GET', '/api/audit?limit=1')).body;
+  const { items } = (await harness.request('GET', '/api/audit?limit=1')).body;
   t.is(await page.getByLabel('Action').inputValue(), 'quota.set');
   await page.getByLabel('About').selectOption('quota');
   await page.getByRole('button', { name: /resourceType: quota/ }).click();
@@ -406,15 +409,15 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   }
   await page.getByRole('button', { name: 'Verify the whole log' }).click();
   await page.getByText(/^All \d+ records are as they were written\.$/).waitFor();
-  const taken = page.waitForEvent('download');
+  const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export this range as CSV' }).click();
-  t.regex(readFileSync(await (await taken).path(), 'utf8'), /quota\.set/);
+  t.regex(readFileSync(await (await download).path(), 'utf8'), /quota\.set/);
   await holdsAsAView(t, tab, '.beside h2');
-  const { body: account } = await harness.ask('POST', '/api/service-accounts', {
+  const { body: account } = await harness.request('POST', '/api/service-accounts', {
     ...{ as: 'admin', body: { name: 'Reads <i>alone</i>', role: 'viewer' } },
   });
-  const [key] = (await harness.ask('GET', '/api/license-keys')).body.items;
-  const [person] = (await harness.ask('GET', '/api/users?search=viewer')).body.items;
+  const [key] = (await harness.request('GET', '/api/license-keys')).body.items;
+  const [person] = (await harness.request('GET', '/api/users?search=viewer')).body.items;
   await tab.go(`${harness.url}/settings/audit?resourceType=service-account&resourceId=${account.id}`);
   await page.getByRole('row').nth(1).getByRole('button').click();
   await page.getByRole('link', { name: /^Look at service account/ }).click();
@@ -441,29 +444,29 @@ declare('the audit log tells who changed what, and somebody who only looks does 
 declare('somebody says by what they are paged, and in which order', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  const asked = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+  const get = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
   await signedInAt(tab, harness.url, '/settings');
   await page.locator('#account > summary').click();
   await page.getByRole('link', { name: 'How you are paged' }).first().click();
   await page.keyboard.press('Escape');
   await page.getByText('You have no contacts: pages come as mail to your account.').waitFor();
-  const beside = page.getByRole('complementary', { name: 'Contact' });
+  const sidePanel = page.getByRole('complementary', { name: 'Contact' });
   const add = async (name: string, to: string): Promise<void> => {
     await page.getByRole('button', { name: 'Write a contact' }).click();
-    await beside.getByLabel('Name', { exact: true }).fill(name);
-    await beside.getByLabel('To', { exact: true }).fill(to);
-    await beside.getByRole('button', { name: 'Add the contact' }).click();
+    await sidePanel.getByLabel('Name', { exact: true }).fill(name);
+    await sidePanel.getByLabel('To', { exact: true }).fill(to);
+    await sidePanel.getByRole('button', { name: 'Add the contact' }).click();
   };
   await add('Night <b>mail</b>', 'nobody');
-  await beside.getByLabel('To', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
-  await beside.getByLabel('To', { exact: true }).fill('night@a.example');
-  await beside.getByRole('button', { name: 'Add the contact' }).click();
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByLabel('To', { exact: true }).fill('night@a.example, duty@a.example');
-  await beside.getByRole('button', { name: 'Save the contact' }).click();
-  await beside.getByText('["night@a.example","duty@a.example"]').waitFor();
-  await beside.getByRole('button', { name: 'Send a test' }).click();
-  await beside.getByText(/^The test was not delivered: .*no mail server is configured/).waitFor();
+  await sidePanel.getByLabel('To', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
+  await sidePanel.getByLabel('To', { exact: true }).fill('night@a.example');
+  await sidePanel.getByRole('button', { name: 'Add the contact' }).click();
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByLabel('To', { exact: true }).fill('night@a.example, duty@a.example');
+  await sidePanel.getByRole('button', { name: 'Save the contact' }).click();
+  await sidePanel.getByText('["night@a.example","duty@a.example"]').waitFor();
+  await sidePanel.getByRole('button', { name: 'Send a test' }).click();
+  await sidePanel.getByText(/^The test was not delivered: .*no mail server is configured/).waitFor();
   await add('Other mail', 'other@a.example');
   await page.getByRole('row', { name: /^Other mail email/ }).waitFor();
   const order = page.getByRole('region', { name: 'In which order' });
@@ -480,18 +483,18 @@ declare('somebody says by what they are paged, and in which order', async (t) =>
   await order.getByRole('button', { name: /^Before the one above/ }).click();
   await order.getByRole('button', { name: 'Save the order' }).click();
   await order.getByText('It is saved.').waitFor();
-  const { items } = await asked('/api/contacts?sort=name');
+  const { items } = await get('/api/contacts?sort=name');
   const [night, other] = items.map((each: { id: string }) => each.id);
-  t.deepEqual((await asked('/api/preferences')).contacts, [
+  t.deepEqual((await get('/api/preferences')).contacts, [
     { contactId: night, afterMinutes: 5 },
     { contactId: other, afterMinutes: 0 },
   ]);
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
   await page.getByRole('button', { name: 'Night <b>mail</b>', exact: true }).click();
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
   await page.getByRole('row', { name: /^Night/ }).waitFor({ state: 'detached' });
-  t.deepEqual((await asked('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
+  t.deepEqual((await get('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
   // What the page saves of other preferences names no contact that is gone.
   await page.getByRole('button', { name: 'Other mail', exact: true }).waitFor();
   await order.getByRole('button', { name: 'Save the order' }).click();
@@ -503,8 +506,8 @@ declare('what happened is listed with changes of configuration, and an event of 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/events', 'editor@a.example');
-  await harness.ask('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
-  const { items } = (await harness.ask('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
+  await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
+  const { items } = (await harness.request('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
   t.true(items.length > 0);
   await page.getByLabel('Show').selectOption('config');
   await page.waitForURL('**kinds=config*');
@@ -515,21 +518,21 @@ declare('what happened is listed with changes of configuration, and an event of 
     items.map(({ title }: { title: string }) => title),
   );
   await rows.first().getByRole('button').click();
-  const beside = page.getByRole('complementary', { name: 'Event' });
-  await beside.getByText('change of configuration').waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'Event' });
+  await sidePanel.getByText('change of configuration').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'Add an event' }).click();
-  await beside.getByLabel('Title').fill('Sale <b>begins</b>');
-  await beside.getByLabel('Link').fill('javascript:alert(1)');
-  await beside.getByLabel('Tags, one a line').fill('team=shop');
-  await beside.getByRole('button', { name: 'Add the event' }).click();
+  await sidePanel.getByLabel('Title').fill('Sale <b>begins</b>');
+  await sidePanel.getByLabel('Link').fill('javascript:alert(1)');
+  await sidePanel.getByLabel('Tags, one a line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Add the event' }).click();
   await problemAt(page, 'Link').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await beside.getByLabel('Link').fill('https://shop.example/sale');
-  await beside.getByRole('button', { name: 'Add the event' }).click();
-  await beside.waitFor({ state: 'detached' });
-  const [kept] = (await harness.ask('GET', '/api/audit?action=event.create&limit=1')).body.items;
-  t.is(kept.resource.name, 'Sale <b>begins</b>');
+  await sidePanel.getByLabel('Link').fill('https://shop.example/sale');
+  await sidePanel.getByRole('button', { name: 'Add the event' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
+  const [auditRecord] = (await harness.request('GET', '/api/audit?action=event.create&limit=1')).body.items;
+  t.is(auditRecord.resource.name, 'Sale <b>begins</b>');
   t.deepEqual(tab.complaints, []);
 });
 

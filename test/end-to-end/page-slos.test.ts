@@ -27,7 +27,7 @@ test.before(async () => {
   const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
   const sli = { bad: count('service:checkout AND severity:error'), total: count('service:checkout') };
   const body = { name, type: 'ratio', service: 'checkout', targetPct: 99, windowDays: 7, query: { sli } };
-  const made = await harness.ask('POST', '/api/slos', { as: 'editor', body });
+  const made = await harness.request('POST', '/api/slos', { as: 'editor', body });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
   id = made.body.id;
   const stored = (await harness.documents.of('a').collection(slos).find(id)) as StoredSlo & Stored;
@@ -42,21 +42,21 @@ declare('an objective tells its indicator and budget, and beside it burn rates a
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos');
-  const { body } = await harness.ask('GET', `/api/slos/${id}/status`);
+  const { body } = await harness.request('GET', `/api/slos/${id}/status`);
   const row = page.getByRole('row', { name });
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), [
     ...[name, 'checkout', '99 %', '7 days', `${(100 * body.sli).toFixed(3)} %`, `${body.budget.leftPct.toFixed(1)} %`],
   ]);
   await row.getByRole('button').click();
-  const beside = page.getByRole('complementary', { name: 'Objective' });
-  const burns = beside.getByRole('table').first().getByRole('row');
+  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
+  const burns = sidePanel.getByRole('table').first().getByRole('row');
   await burns.nth(body.burnRates.length).waitFor();
   const [first] = body.burnRates;
   t.deepEqual((await burns.nth(1).getByRole('cell').allTextContents()).slice(0, 2), [
     ...[first.window, first.rate === null ? 'not known' : first.rate.toFixed(2)],
   ]);
-  await beside.getByRole('img', { name: /^Burn rate/ }).waitFor();
+  await sidePanel.getByRole('img', { name: /^Burn rate/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
 });
 
@@ -65,46 +65,46 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
   await page.getByRole('button', { name: 'Write an objective' }).click();
-  const beside = page.getByRole('complementary', { name: 'Objective' });
-  const fill = (label: string, text: string): Promise<void> => beside.getByLabel(label, { exact: true }).fill(text);
-  const stored = async () => (await harness.ask('GET', '/api/slos?search=shop')).body.items;
+  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
+  const fill = (label: string, text: string): Promise<void> => sidePanel.getByLabel(label, { exact: true }).fill(text);
+  const stored = async () => (await harness.request('GET', '/api/slos?search=shop')).body.items;
   const shop = 'The <i>shop</i> is fast';
   await fill('Name', shop);
-  await beside.getByRole('button', { name: 'Create the objective' }).click();
-  await beside
+  await sidePanel.getByRole('button', { name: 'Create the objective' }).click();
+  await sidePanel
     .getByText('is required: without query.sli, the requests of a service are counted', { exact: true })
     .waitFor();
-  t.is(await beside.getByLabel('Service', { exact: true }).getAttribute('aria-invalid'), 'true');
+  t.is(await sidePanel.getByLabel('Service', { exact: true }).getAttribute('aria-invalid'), 'true');
   await fill('Service', 'shop');
-  await beside.getByLabel('It measures').selectOption('latency');
+  await sidePanel.getByLabel('It measures').selectOption('latency');
   await fill('Fast enough is up to so many milliseconds', '250');
   await fill('Target: percent that must be good', '99.5');
-  await beside.getByLabel('It must hold over').selectOption('month');
+  await sidePanel.getByLabel('It must hold over').selectOption('month');
   await fill('On the clock of', 'UTC');
-  await beside.getByRole('button', { name: 'Create the objective' }).click();
+  await sidePanel.getByRole('button', { name: 'Create the objective' }).click();
   await page.getByRole('row', { name: `${shop} shop 99.5 % a month` }).waitFor();
   const [{ id: made, ...written }] = await stored();
   const calendar = { period: 'month', timeZone: 'UTC', startsAt: '2024-01-01T00:00' };
   t.like(written, { type: 'latency', service: 'shop', targetPct: 99.5, latencyThresholdMs: 250 });
   t.deepEqual(written.query.calendar, calendar);
 
-  await beside.getByRole('button', { name: 'Edit' }).click();
-  await beside.getByLabel('It measures').selectOption('ratio');
-  const bad = beside.getByRole('group', { name: 'Bad' });
+  await sidePanel.getByRole('button', { name: 'Edit' }).click();
+  await sidePanel.getByLabel('It measures').selectOption('ratio');
+  const bad = sidePanel.getByRole('group', { name: 'Bad' });
   t.is(await bad.getByLabel('Search').inputValue(), 'service:"shop" severity:error');
   await bad.getByLabel('One for each').fill('service');
   await bad.getByLabel('Search').fill('service:shop severity:error OR status:500');
-  await beside.getByLabel('By burn rules of its own').check();
+  await sidePanel.getByLabel('By burn rules of its own').check();
   await fill('and the short one', '2h');
-  await beside.getByLabel('Labels, one a line').fill('team=shop');
-  await beside.getByRole('button', { name: 'Save the objective' }).click();
+  await sidePanel.getByLabel('Labels, one a line').fill('team=shop');
+  await sidePanel.getByRole('button', { name: 'Save the objective' }).click();
   await bad.getByText('must be empty: an objective has one figure for each slice').waitFor();
-  await beside.getByText('must be shorter than 1h', { exact: true }).waitFor();
+  await sidePanel.getByText('must be shorter than 1h', { exact: true }).waitFor();
   await bad.getByLabel('One for each').fill('');
   await fill('and the short one', '5m');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await beside.getByRole('button', { name: 'Save the objective' }).click();
-  await beside.getByRole('heading', { name: 'What is done when the budget runs low' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Save the objective' }).click();
+  await sidePanel.getByRole('heading', { name: 'What is done when the budget runs low' }).waitFor();
   const [{ query, type }] = await stored();
   t.is(type, 'ratio');
   t.like(query.sli, {
@@ -116,30 +116,30 @@ declare('an editor writes an objective, is told at its field what is wrong, chan
     rules: [{ severity: 'page', rate: 14.4, long: '1h', short: '5m' }],
   });
 
-  await beside.getByRole('button', { name: 'Write the policy' }).click();
-  await beside.getByRole('button', { name: 'Add a step' }).click();
-  await beside.getByLabel('It holds where').selectOption('burns');
+  await sidePanel.getByRole('button', { name: 'Write the policy' }).click();
+  await sidePanel.getByRole('button', { name: 'Add a step' }).click();
+  await sidePanel.getByLabel('It holds where').selectOption('burns');
   await fill('Name', 'Freeze');
   await fill('Over', '90s');
-  await beside.getByLabel('Nothing is to be deployed while it holds').check();
-  await beside.getByRole('button', { name: 'Save the policy' }).click();
-  await beside.getByText('must be whole slices, of 1m each', { exact: true }).waitFor();
+  await sidePanel.getByLabel('Nothing is to be deployed while it holds').check();
+  await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
+  await sidePanel.getByText('must be whole slices, of 1m each', { exact: true }).waitFor();
   await fill('Over', '2h');
-  await beside.getByRole('button', { name: 'Save the policy' }).click();
-  await beside.getByText('where it burns 10 times faster than it may over 2h').waitFor();
-  const { steps } = (await harness.ask('GET', `/api/slos/${made}/policy`)).body;
+  await sidePanel.getByRole('button', { name: 'Save the policy' }).click();
+  await sidePanel.getByText('where it burns 10 times faster than it may over 2h').waitFor();
+  const { steps } = (await harness.request('GET', `/api/slos/${made}/policy`)).body;
   t.deepEqual(steps, [{ name: 'Freeze', burnRate: 10, window: '2h', severity: 'warning', labels: {}, freeze: true }]);
 
-  await beside.getByText('As OpenSLO').click();
-  const text = beside.getByRole('region', { name: 'OpenSLO' }).locator('pre');
-  t.is(await text.textContent(), (await harness.ask('GET', `/api/slos/${made}/export`)).body);
-  await beside.getByLabel('Version').selectOption('v1alpha');
-  const { details } = (await harness.ask('GET', `/api/slos/${made}/export?version=v1alpha`)).body;
-  for (const { path, message } of details) await beside.getByText(`${path} ${message}`, { exact: true }).waitFor();
+  await sidePanel.getByText('As OpenSLO').click();
+  const text = sidePanel.getByRole('region', { name: 'OpenSLO' }).locator('pre');
+  t.is(await text.textContent(), (await harness.request('GET', `/api/slos/${made}/export`)).body);
+  await sidePanel.getByLabel('Version').selectOption('v1alpha');
+  const { details } = (await harness.request('GET', `/api/slos/${made}/export?version=v1alpha`)).body;
+  for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await beside.getByRole('button', { name: 'Remove' }).click();
-  await beside.getByRole('button', { name: 'Remove it for good' }).click();
-  await beside.waitFor({ state: 'detached' });
+  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Remove it for good' }).click();
+  await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
 
@@ -147,16 +147,16 @@ declare('an objective is reported month by month, as the API says', async (t) =>
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/slos?open=${id}`);
-  const beside = page.getByRole('complementary', { name: 'Objective' });
-  await beside.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
-  await beside.getByText('Report by calendar period').click();
-  const { body } = await harness.ask('GET', `/api/slos/${id}/report?period=month&from=now-365d`);
-  const rows = beside.getByRole('region', { name: 'Report' }).locator('tbody tr');
+  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
+  await sidePanel.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
+  await sidePanel.getByText('Report by calendar period').click();
+  const { body } = await harness.request('GET', `/api/slos/${id}/report?period=month&from=now-365d`);
+  const rows = sidePanel.getByRole('region', { name: 'Report' }).locator('tbody tr');
   await rows.nth(body.items.length - 1).waitFor();
-  const taken = page.waitForEvent('download');
-  await beside.getByRole('link', { name: 'The same as CSV' }).click();
+  const download = page.waitForEvent('download');
+  await sidePanel.getByRole('link', { name: 'The same as CSV' }).click();
   t.is(
-    readFileSync(await (await taken).path(), 'utf8')
+    readFileSync(await (await download).path(), 'utf8')
       .trim()
       .split('\n').length,
     1 + body.items.length,
@@ -189,7 +189,7 @@ spec:
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
   await page.getByRole('link', { name: 'Import' }).click();
-  const stored = async () => (await harness.ask('GET', '/api/slos?search=imported')).body.items;
+  const stored = async () => (await harness.request('GET', '/api/slos?search=imported')).body.items;
   await page.getByLabel('or its YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
   await page.getByRole('button', { name: 'Tell what becomes of it' }).click();
   await page.getByText('Nothing was written. This would be: 1 created, 1 refused.').waitFor();

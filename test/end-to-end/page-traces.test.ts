@@ -13,7 +13,7 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const traceOf = (index: number): string => String(index + 1).padStart(32, '0');
 const slow = 17;
 
-const said = 'the bank took two seconds: <i>order 47</i> waited for a provider of cards, which asked once more';
+const logBody = 'the bank took two seconds: <i>order 47</i> waited for a provider of cards, which asked once more';
 
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
@@ -23,10 +23,10 @@ test.before(async () => {
   const ms = 1_000_000n;
   for (let index = 0; index < 40; index++) {
     const start = begin + BigInt(index) * 5_000n * ms;
-    const took = index === slow ? 2_000n * ms : 20n * ms;
+    const duration = index === slow ? 2_000n * ms : 20n * ms;
     const trace = traceOf(index);
     await landed.spans([
-      { trace, span: '00000000000000a1', service: 'web', name: 'POST /checkout', start, duration: took, kind: 2 },
+      { trace, span: '00000000000000a1', service: 'web', name: 'POST /checkout', start, duration: duration, kind: 2 },
       {
         trace,
         span: '00000000000000a3',
@@ -34,7 +34,7 @@ test.before(async () => {
         service: 'bank',
         name: '<b>charge</b>',
         start: start + 2n * ms,
-        duration: took - 6n * ms,
+        duration: duration - 6n * ms,
         status: index === slow ? 2 : 0,
       },
       {
@@ -44,11 +44,11 @@ test.before(async () => {
         service: 'payments',
         name: 'POST /charges',
         start: start + ms,
-        duration: took - 2n * ms,
+        duration: duration - 2n * ms,
         kind: 3,
       },
     ]);
-    if (index === slow) await landed.logs([{ trace, time: start + 3n * ms, body: said }]);
+    if (index === slow) await landed.logs([{ trace, time: start + 3n * ms, body: logBody }]);
   }
 });
 test.after.always(async () => {
@@ -66,7 +66,7 @@ declare(
     await page.locator('#search').fill('duration:>1s');
     await page.keyboard.press('Enter');
     await page.locator('.rows[aria-rowcount="2"]').waitFor();
-    const { body } = await harness.ask('GET', '/api/traces?scope=account&from=now-1h&search=duration%3A%3E1s');
+    const { body } = await harness.request('GET', '/api/traces?scope=account&from=now-1h&search=duration%3A%3E1s');
     t.is(body.items.length, 1);
     await holdsAsAView(t, tab, '.extent .row >> nth=0');
     await page.locator('.extent .row').first().click();
@@ -77,16 +77,16 @@ declare(
     const shown = async (): Promise<string[]> =>
       (await names.allTextContents()).map((name) => name.replace(/^[▸▾]/, ''));
     await page.locator('.waterfall[aria-rowcount="5"]').waitFor();
-    const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', `log at 3 ms ${said}`];
+    const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', `log at 3 ms ${logBody}`];
     t.deepEqual(await shown(), withLog);
     // The whole line is there, and by itself beside the list.
     const line = page.locator('.waterfall .in-line');
     t.true(await line.evaluate((cell) => cell.scrollWidth <= cell.clientWidth));
     await line.click();
-    const beside = page.getByRole('complementary', { name: 'Log' });
-    await beside.getByText(said).waitFor();
+    const sidePanel = page.getByRole('complementary', { name: 'Log' });
+    await sidePanel.getByText(logBody).waitFor();
     await holdsAsAView(t, tab, '.beside pre');
-    await beside.getByRole('button', { name: 'Close' }).click();
+    await sidePanel.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Hide 1 below' }).click();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
     t.deepEqual(await shown(), ['POST /checkout', 'POST /charges and 1 below', withLog[3]]);
@@ -136,15 +136,15 @@ declare(
       .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
       .waitFor();
     await page.getByLabel('at least').selectOption('500ms');
-    const apart = page.getByRole('region', { name: 'The selected spans against the rest' });
-    await apart.getByText('20 spans are selected, 380 are the rest').waitFor();
-    const { body } = await harness.ask(
+    const comparison = page.getByRole('region', { name: 'The selected spans against the rest' });
+    await comparison.getByText('20 spans are selected, 380 are the rest').waitFor();
+    const { body } = await harness.request(
       'GET',
       `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
     );
     t.is(body.items[0].field, 'service');
-    t.regex((await apart.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
-    t.is(await apart.getByRole('row').count(), body.items.length + 1);
+    t.regex((await comparison.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
+    t.is(await comparison.getByRole('row').count(), body.items.length + 1);
     await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
     // The view was loaded anew: until the cells are there, an empty place is kept for them.
     const heatmap = page.getByRole('img', { name: /^400 spans by duration/ });
@@ -154,8 +154,8 @@ declare(
       ...{ sourcePosition: { x: 2, y: 2 }, targetPosition: { x: width - 2, y: height / 2 }, steps: 5 },
     });
     await page.waitForURL(/since=/);
-    await apart.getByText('20 spans are selected').waitFor();
-    await apart.getByRole('button', { name: 'old<1>' }).first().click();
+    await comparison.getByText('20 spans are selected').waitFor();
+    await comparison.getByRole('button', { name: 'old<1>' }).first().click();
     await page.waitForURL(/service%3A%22old%3C1%3E%22/);
     t.deepEqual(tab.complaints, []);
   },

@@ -32,16 +32,16 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tab.until(`location.pathname === '/login' && document.activeElement?.id === 'email'`);
     await tab.fillIn({ email: 'editor@a.example', password: '<b>wrong</b>' });
     await tab.until(complained('password-form'));
-    t.is(await tab.look(`${problem('password-form')}.textContent`), 'the e-mail address or the password is wrong');
+    t.is(await tab.evaluate(`${problem('password-form')}.textContent`), 'the e-mail address or the password is wrong');
     await tab.fillIn({ password });
     await tab.until(signedIn);
-    t.is(await tab.look('location.href'), at('/anywhere?a=1'));
-    const shown = await tab.look(`document.getElementById('account').textContent`);
+    t.is(await tab.evaluate('location.href'), at('/anywhere?a=1'));
+    const shown = await tab.evaluate(`document.getElementById('account').textContent`);
     t.regex(shown, /editor@a\.example/);
     t.regex(shown, /Organization a/);
-    await tab.look(`document.getElementById('sign-out').click()`);
+    await tab.evaluate(`document.getElementById('sign-out').click()`);
     await tab.until(`location.pathname === '/login'`);
-    t.is(await tab.look(`fetch('/auth/session').then(({ status }) => status)`), 401);
+    t.is(await tab.evaluate(`fetch('/auth/session').then(({ status }) => status)`), 401);
     t.deepEqual(tab.complaints, []);
   });
 
@@ -56,7 +56,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
       const tab = await open();
       await signIn(tab, 'viewer@a.example', password, `?returnTo=${encodeURIComponent(evil)}`);
       await tab.until(`location.href === '${at('/services')}'`);
-      t.is(await tab.look('location.href'), at('/services'), evil);
+      t.is(await tab.evaluate('location.href'), at('/services'), evil);
     }
   });
 
@@ -101,24 +101,24 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tab.go(at('/login').replace('127.0.0.1', 'plain.example'));
     await tab.fillIn({ email: 'auditor@a.example', password });
     await tab.until(complained('password-form'));
-    t.regex(await tab.look(`${problem('password-form')}.textContent`), /https/);
+    t.regex(await tab.evaluate(`${problem('password-form')}.textContent`), /https/);
   });
 
   test('in a browser: a second factor is asked for after the password', async (t) => {
     const { harness } = oidc();
     const email = 'admin@a.example';
     const token = await harness.signIn(email);
-    const { secret } = (await harness.ask('POST', '/auth/mfa/enroll', { as: `token ${token}` })).body;
+    const { secret } = (await harness.request('POST', '/auth/mfa/enroll', { as: `token ${token}` })).body;
     const code = generateSync({ secret, epoch: Math.floor(Date.now() / 1000) });
-    const { body } = await harness.ask('POST', '/auth/mfa/confirm', { as: `token ${token}`, body: { code } });
+    const { body } = await harness.request('POST', '/auth/mfa/confirm', { as: `token ${token}`, body: { code } });
     const tab = await open();
     await tab.go(at('/login'));
     await tab.fillIn({ email, password });
     await tab.until(`document.activeElement?.id === 'code'`);
-    t.true(await tab.look(`${problem('password-form')}.hidden`));
+    t.true(await tab.evaluate(`${problem('password-form')}.hidden`));
     await tab.fillIn({ code: '000000' });
     await tab.until(complained('password-form'));
-    t.regex(await tab.look(`${problem('password-form')}.textContent`), /code/);
+    t.regex(await tab.evaluate(`${problem('password-form')}.textContent`), /code/);
     await tab.fillIn({ code: body.recoveryCodes[0] });
     await tab.until(signedIn);
     t.deepEqual(tab.complaints, []);
@@ -126,18 +126,18 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
 
   test('in a browser: somebody new joins by the mailed link, whose token goes nowhere but into one body', async (t) => {
     const email = 'new@a.example';
-    await oidc().harness.ask('POST', '/api/users/invitations', { body: { email, role: 'editor' } });
+    await oidc().harness.request('POST', '/api/users/invitations', { body: { email, role: 'editor' } });
     const tab = await open();
     const link = await linkTo(email, /invited/);
     await tab.go(at(link));
-    t.is(await tab.look('location.href'), at('/accept-invite'));
+    t.is(await tab.evaluate('location.href'), at('/accept-invite'));
     await tab.fillIn({ name: '<img src=x onerror=alert(1)>', password: 'aaaaaaaaaaaaaaaa' });
     await tab.until(complained('join'));
-    t.is(await tab.look(`document.getElementById('password').getAttribute('aria-invalid')`), 'true');
+    t.is(await tab.evaluate(`document.getElementById('password').getAttribute('aria-invalid')`), 'true');
     await tab.fillIn({ password: 'seventeen blue lanterns' });
     await tab.until(signedIn);
-    t.regex(await tab.look(`document.getElementById('person').textContent`), /^<img src=x/);
-    t.is(await tab.look('document.images.length'), 0);
+    t.regex(await tab.evaluate(`document.getElementById('person').textContent`), /^<img src=x/);
+    t.is(await tab.evaluate('document.images.length'), 0);
     const token = link.slice(link.indexOf('=') + 1);
     t.deepEqual(
       [...new Set(tab.requests.filter(({ body }) => body.includes(token)).map(({ url }) => url))],
@@ -155,24 +155,24 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
 
   test('in a browser: who has an account joins with its password, signs in, and goes from one organization to the other', async (t) => {
     const email = 'viewer@b.example';
-    await oidc().harness.ask('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
+    await oidc().harness.request('POST', '/api/users/invitations', { body: { email, role: 'auditor' } });
     const tab = await open();
     await tab.go(at('/accept-invite'));
-    t.true(await tab.look(`document.getElementById('join').hidden`));
+    t.true(await tab.evaluate(`document.getElementById('join').hidden`));
     await tab.go(at(await linkTo(email, /invited/)));
     await tab.until(`document.activeElement?.id === 'name'`);
     await tab.fillIn({ name: 'Other', password: 'seventeen blue lanterns' });
     await tab.until(complained('join'));
-    t.regex(await tab.look(`${problem('join')}.textContent`), /has an account/);
-    t.is(await tab.look(`document.getElementById('password').autocomplete`), 'current-password');
+    t.regex(await tab.evaluate(`${problem('join')}.textContent`), /has an account/);
+    t.is(await tab.evaluate(`document.getElementById('password').autocomplete`), 'current-password');
     await tab.fillIn({ password });
     await tab.until(`document.querySelector('.said').innerText.includes('Organization a')`);
     await signIn(tab, email);
     await tab.until(`document.getElementById('switch') !== null`);
-    const first = await tab.look(`document.getElementById('organization').textContent`);
-    await tab.look(`document.querySelector('#switch button').click()`);
+    const first = await tab.evaluate(`document.getElementById('organization').textContent`);
+    await tab.evaluate(`document.querySelector('#switch button').click()`);
     await tab.until(`![${JSON.stringify(first)}, ''].includes(document.getElementById('organization').textContent)`);
-    t.deepEqual([first, await tab.look(`document.getElementById('organization').textContent`)].sort(), [
+    t.deepEqual([first, await tab.evaluate(`document.getElementById('organization').textContent`)].sort(), [
       'Organization a',
       'Organization b',
     ]);
@@ -205,10 +205,10 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tab.until(`document.activeElement?.id === 'who'`);
     await tab.fillIn({ who: 'nowhere' });
     await tab.until(complained('sso-form'));
-    t.regex(await tab.look(`${problem('sso-form')}.textContent`), /no single sign-on/);
+    t.regex(await tab.evaluate(`${problem('sso-form')}.textContent`), /no single sign-on/);
     await tab.fillIn({ who: 'ann@corp.example' });
     await tab.until(`location.pathname === '/logs' && ${signedIn}`);
-    t.regex(await tab.look(`document.getElementById('person').textContent`), /ann@corp\.example/);
+    t.regex(await tab.evaluate(`document.getElementById('person').textContent`), /ann@corp\.example/);
     t.deepEqual(tab.complaints, []);
     t.is(
       (

@@ -43,7 +43,7 @@ const linkTo = async (email: string, subject: RegExp): Promise<string> => {
 
 /** Where the form of a page goes, and the fields that it sends: by default those that are not switched off. */
 const formAt = async (path: string): Promise<{ readonly to: string; readonly fields: readonly string[] }> => {
-  const { status, body } = await oidc.harness.ask('GET', path, { as: 'nobody' });
+  const { status, body } = await oidc.harness.request('GET', path, { as: 'nobody' });
   if (status !== 200) throw new Error(`${path} answered ${status}`);
   const [, to = '', markup = ''] = /<form [^>]*data-to="([^"]+)"[^>]*>([\s\S]*?)<\/form>/.exec(body) ?? [];
   return { to, fields: [...markup.matchAll(/<input [^>]*\bname="(\w+)"/g)].map(([, name = '']) => name) };
@@ -53,7 +53,7 @@ const formAt = async (path: string): Promise<{ readonly to: string; readonly fie
 const send = async (page: string, typed: Readonly<Record<string, string>>, token?: string): Promise<Answer> => {
   const { to, fields } = await formAt(page);
   for (const name of Object.keys(typed)) if (!fields.includes(name)) throw new Error(`${page} has no field ${name}`);
-  return oidc.harness.ask('POST', to, {
+  return oidc.harness.request('POST', to, {
     as: 'nobody',
     body: { ...typed, ...(token === undefined ? {} : { token }) },
     headers: { origin: oidc.harness.url, 'sec-fetch-site': 'same-origin' },
@@ -74,15 +74,15 @@ test.serial('the form of /login signs in: cookies for the browser, and no refres
     .map((line) => line.slice(0, line.indexOf(';')))
     .join('; ');
   const asPage = { as: 'nobody', headers: { cookie, 'sec-fetch-site': 'same-origin' } } as const;
-  t.is((await oidc.harness.ask('GET', '/auth/session', asPage)).body.tenant.id, 'a');
-  t.is((await oidc.harness.ask('GET', '/api/organizations', asPage)).body.items.length, 1);
-  t.is((await oidc.harness.ask('POST', '/auth/logout', asPage)).status, 200);
-  t.is((await oidc.harness.ask('GET', '/auth/session', asPage)).status, 401);
+  t.is((await oidc.harness.request('GET', '/auth/session', asPage)).body.tenant.id, 'a');
+  t.is((await oidc.harness.request('GET', '/api/organizations', asPage)).body.items.length, 1);
+  t.is((await oidc.harness.request('POST', '/auth/logout', asPage)).status, 200);
+  t.is((await oidc.harness.request('GET', '/auth/session', asPage)).status, 401);
 });
 
 test.serial('the links of invitations and of new passwords lead to pages whose forms use them', async (t) => {
   const email = 'invited@a.example';
-  await oidc.harness.ask('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
+  await oidc.harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const invitation = await linkTo(email, /invited/);
   const chosen = 'seventeen blue lanterns';
   t.is((await send(pageIn(invitation), { password: chosen }, tokenIn(invitation))).body.details[0].path, 'name');
@@ -107,13 +107,13 @@ for (const path of [
   '/logs/anything',
 ])
   test.serial(`${path} answers a GET with a page, and no other method`, async (t) => {
-    const got = await oidc.harness.ask('GET', path, { as: 'nobody' });
+    const got = await oidc.harness.request('GET', path, { as: 'nobody' });
     t.is(got.status, 200);
     t.is(got.headers.get('content-type'), 'text/html; charset=utf-8');
     t.is(got.headers.get('cache-control'), 'no-store');
-    t.is((await oidc.harness.ask('HEAD', path, { as: 'nobody' })).status, 200);
+    t.is((await oidc.harness.request('HEAD', path, { as: 'nobody' })).status, 200);
     for (const method of ['POST', 'PUT', 'DELETE']) {
-      const refused = await oidc.harness.ask(method, path, { as: 'nobody' });
+      const refused = await oidc.harness.request(method, path, { as: 'nobody' });
       t.is(refused.status, 404);
       t.regex(refused.body, /^<!doctype html>/);
     }
@@ -121,7 +121,7 @@ for (const path of [
 
 for (const path of ['/login', '/accept-invite', '/reset-password', '/forgot-password'])
   test.serial(`every field of ${path} has a label and says what it is to a password manager`, async (t) => {
-    const { body } = await oidc.harness.ask('GET', path, { as: 'nobody' });
+    const { body } = await oidc.harness.request('GET', path, { as: 'nobody' });
     const inputs = [...String(body).matchAll(/<input id="(\w+)" [^>]*>/g)];
     t.true(inputs.length > 0);
     for (const [markup, id] of inputs) {

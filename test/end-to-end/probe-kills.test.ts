@@ -67,11 +67,11 @@ test.after.always(async () => {
 });
 
 const made = async (path: string, body: object) => {
-  const answer = await harness.ask('POST', path, { body });
+  const answer = await harness.request('POST', path, { body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
-const read = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+const read = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
 
 const start = ({ id, token }: { readonly id: string; readonly token: string }): void => {
   const own = { OIQ_URL: harness.url, OIQ_PROBE_TOKEN: token, OIQ_PROBE_NETWORKS: '127.0.0.0/8' };

@@ -9,9 +9,9 @@ import { makeLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeyFields, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
-import { asksAllPromql, promqlShards } from '../budget.ts';
+import { promqlShards, shouldRunAllPromql } from '../budget.ts';
 import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
-import type { ToldAnswer, ToldHistogram } from '../cases/promql-language/compare.ts';
+import type { ComparableAnswer, JsonHistogram } from '../cases/promql-language/compare.ts';
 import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
 import { drawn, drawSeed } from '../drawing.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
@@ -20,7 +20,7 @@ import { eventually } from '../waiting.ts';
 import { contentTypes, snappy, writeRequestOf } from './conformance.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
-import { askedOf } from './promql-asked.ts';
+import { distinctEvaluations } from './promql-evaluations.ts';
 import { type Part, partsOf } from './promql-parts.ts';
 import { landedRows } from './reliability.ts';
 
@@ -34,10 +34,10 @@ const everyPart = new Map<string, readonly Part[]>(
 const among = new Map(
   [...everyPart.values()]
     .flat()
-    .map((part) => [part, asksAllPromql ? part.evaluations : askedOf(part.evaluations)] as const)
+    .map((part) => [part, shouldRunAllPromql ? part.evaluations : distinctEvaluations(part.evaluations)] as const)
     .filter(([, evaluations]) => evaluations.length > 0),
 );
-const drawnParts = new Set(drawn([...among.keys()], asksAllPromql ? 1 : 4));
+const drawnParts = new Set(drawn([...among.keys()], shouldRunAllPromql ? 1 : 4));
 const parts = new Map([...everyPart].map(([file, all]) => [file, all.filter((part) => drawnParts.has(part))] as const));
 
 /** Evaluations that do not answer as expected; `queries/promql/README.md` says why. */
@@ -167,7 +167,7 @@ interface Item {
 
 const numberIn = (text: string): number => Number(text.replace('Inf', 'Infinity'));
 const msOf = (seconds: number): number => Math.round(seconds * 1000);
-const histogramIn = ([, { count, sum, buckets = [] }]: HistogramPair): ToldHistogram => ({
+const histogramIn = ([, { count, sum, buckets = [] }]: HistogramPair): JsonHistogram => ({
   count: numberIn(count),
   sum: numberIn(sum),
   buckets: buckets.map(
@@ -176,7 +176,13 @@ const histogramIn = ([, { count, sum, buckets = [] }]: HistogramPair): ToldHisto
 });
 
 /** The data of an answer, as the runner compares them. */
-const toldOf = ({ resultType, result }: { readonly resultType: string; readonly result: unknown }): ToldAnswer => {
+const toRunnerAnswer = ({
+  resultType,
+  result,
+}: {
+  readonly resultType: string;
+  readonly result: unknown;
+}): ComparableAnswer => {
   switch (resultType) {
     case 'scalar':
       return { type: 'scalar', value: numberIn((result as Pair)[1]) };
@@ -195,9 +201,9 @@ const toldOf = ({ resultType, result }: { readonly resultType: string; readonly 
         type: 'matrix',
         series: (result as readonly Item[]).map(({ metric, values = [], histograms = [] }) => ({
           labels: metric,
-          points: new Map<number, number | ToldHistogram>([
+          points: new Map<number, number | JsonHistogram>([
             ...values.map(([time, value]): [number, number] => [msOf(time), numberIn(value)]),
-            ...histograms.map((pair): [number, ToldHistogram] => [msOf(pair[0]), histogramIn(pair)]),
+            ...histograms.map((pair): [number, JsonHistogram] => [msOf(pair[0]), histogramIn(pair)]),
           ]),
         })),
       };
@@ -226,7 +232,7 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
   });
   const { status, error = '', data, warnings = [], infos = [] } = (await answer.json()) as Body;
   if (status !== 'success') return refusalProblem(evaluation, error.replace(/^invalid parameter "query": /, ''));
-  return answerProblem(evaluation, { value: toldOf(data), warnings, infos });
+  return answerProblem(evaluation, { value: toRunnerAnswer(data), warnings, infos });
 };
 
 for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
@@ -244,13 +250,13 @@ for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
       failed.filter((text) => !isKnown(text)),
       [],
     );
-    if (asksAllPromql)
+    if (shouldRunAllPromql)
       t.is(failed.length, known[file]?.length ?? 0, 'what is answered now is still named as unanswered');
   });
 
 test('so many evaluations are asked, or drawn from', (t) => {
-  const asked = [...drawnParts].reduce((sum, part) => sum + (among.get(part)?.length ?? 0), 0);
+  const drawnCount = [...drawnParts].reduce((sum, part) => sum + (among.get(part)?.length ?? 0), 0);
   const all = [...among.values()].flat().length;
-  t.log(`${asked} of ${all} evaluations are drawn (TEST_SEED=${drawSeed})`);
-  t.is(all, asksAllPromql ? 2_214 : 1_073);
+  t.log(`${drawnCount} of ${all} evaluations are drawn (TEST_SEED=${drawSeed})`);
+  t.is(all, shouldRunAllPromql ? 2_214 : 1_073);
 });

@@ -156,7 +156,7 @@ for (const version of ['v1', 'v1alpha']) {
        message Failure { int32 code = 1; }`,
       { keepCase: true },
     );
-    const ask = (message: object): Promise<Reflected> =>
+    const reflect = (message: object): Promise<Reflected> =>
       new Promise((resolve, reject) => {
         const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
         const stream = client.makeBidiStreamRequest(path, same, same);
@@ -165,7 +165,7 @@ for (const version of ['v1', 'v1alpha']) {
         stream.write(Buffer.from(root.lookupType('Request').encode(message).finish()));
         stream.end();
       });
-    const listed = await ask({ list_services: '*' });
+    const listed = await reflect({ list_services: '*' });
     const names = listed.services?.service.map(({ name }) => name) ?? [];
     t.true(names.includes('opentelemetry.proto.collector.trace.v1.TraceService'));
     t.true(names.includes('grpc.health.v1.Health'));
@@ -175,7 +175,7 @@ for (const version of ['v1', 'v1alpha']) {
       'opentelemetry.proto.logs.v1.LogRecord',
       'opentelemetry.proto.trace.v1.Span.Event',
     ]) {
-      const described = await ask({ file_containing_symbol: symbol });
+      const described = await reflect({ file_containing_symbol: symbol });
       const files = (described.files?.file ?? []).map((text) => Buffer.from(text, 'base64'));
       const decoded = files.map((bytes) => descriptor.FileDescriptorProto.decode(bytes).toJSON());
       const set = descriptor.FileDescriptorSet.fromObject({ file: decoded });
@@ -185,8 +185,8 @@ for (const version of ['v1', 'v1alpha']) {
         for (const { field = [] } of messageType)
           for (const { typeName } of field) t.true(typeName?.startsWith('.') ?? true);
     }
-    t.is((await ask({ file_containing_symbol: 'no.such.Thing' })).failure?.code, 5);
-    t.truthy((await ask({ file_by_filename: 'opentelemetry/proto/common/v1/common.proto' })).files);
+    t.is((await reflect({ file_containing_symbol: 'no.such.Thing' })).failure?.code, 5);
+    t.truthy((await reflect({ file_by_filename: 'opentelemetry/proto/common/v1/common.proto' })).files);
     client.close();
   });
 }

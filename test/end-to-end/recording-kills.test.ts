@@ -8,7 +8,7 @@ import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { emittedPosition, TakenPositions } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, emittedPosition } from '../../schemas/records/emitted.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { seeded } from '../cases/random.ts';
@@ -40,10 +40,10 @@ const repeatedIn = async (directory: string): Promise<number> => {
   const bus = await segmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   let repeated = 0;
   for (const { partition, earliest, end } of await bus.offsets(topics.remoteWrite.name)) {
-    const taken = new TakenPositions();
+    const seenPositions = new ConsumedPositions();
     for await (const { headers } of bus.read(topics.remoteWrite.name, partition, earliest, end)) {
       const position = emittedPosition(headers);
-      if (position !== undefined && !taken.take(position)) repeated++;
+      if (position !== undefined && !seenPositions.accept(position)) repeated++;
     }
   }
   await bus.close();
@@ -65,9 +65,9 @@ test('samples of recording rules and of alerts land once each, whenever the proc
   const untilMs = fromMs + lengthMs;
   const random = seeded(5);
   let nowMs = fromMs;
-  for (const [index, [stage, most]] of deaths.entries()) {
+  for (const [index, [stage, maxKills]] of deaths.entries()) {
     const { signal, code, output, atMs } = await runDying(
-      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(most)] as const),
+      ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
     t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
     // Now and then nothing runs for a while: due times are missed, fewer than are made up.

@@ -1,6 +1,6 @@
 /** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
-import { togetherMs } from '../../processors/alerts/alert-evaluation.ts';
-import { nextDue, phaseOf, sharedPhaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
+import { itemKey, nextDue, phaseOf, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -18,28 +18,28 @@ export const stepMs = 5000;
 const everyMs = 10_000;
 const delayMs = 3000;
 
-interface Thing {
+interface RuleSource {
   readonly tenantId: string;
   readonly id: string;
 }
 
-const things: readonly Thing[] = ['a', 'b'].flatMap((tenantId) =>
+const groupSources: readonly RuleSource[] = ['a', 'b'].flatMap((tenantId) =>
   [0, 1, 2].map((nth) => ({ tenantId, id: `group-${tenantId}-${nth}` })),
 );
 
-const alerts: readonly Thing[] = ['a', 'b'].map((tenantId) => ({ tenantId, id: `alert-${tenantId}` }));
-const isAlert = (thing: Thing): boolean => alerts.some(({ id }) => id === thing.id);
+const alerts: readonly RuleSource[] = ['a', 'b'].map((tenantId) => ({ tenantId, id: `alert-${tenantId}` }));
+const isAlert = (source: RuleSource): boolean => alerts.some(({ id }) => id === source.id);
 
 /** What is evaluated, with the rule whose evaluation tells that it was: of a group the last one. */
-export const evaluatedThings = [
-  ...things.map((thing) => ({ thing, ruleId: recordingRuleId(thing.id, 2) })),
-  ...alerts.map((thing) => ({ thing, ruleId: thing.id })),
+export const evaluatedSources = [
+  ...groupSources.map((source) => ({ source, ruleId: recordingRuleId(source.id, 2) })),
+  ...alerts.map((source) => ({ source, ruleId: source.id })),
 ];
 
-export const dueTimesOf = (thing: Thing, afterMs: number, untilMs: number): number[] => {
-  const { tenantId } = thing;
-  const key = thingKey(tenantId, thing.id);
-  const phase = isAlert(thing) ? sharedPhaseOf(tenantId, key, { everyMs, togetherMs }) : phaseOf(key);
+export const dueTimesOf = (source: RuleSource, afterMs: number, untilMs: number): number[] => {
+  const { tenantId } = source;
+  const key = itemKey(tenantId, source.id);
+  const phase = isAlert(source) ? sharedPhaseOf(tenantId, key, { everyMs, batchMs }) : phaseOf(key);
   const dues: number[] = [];
   for (let due = nextDue(phase, everyMs, afterMs); due <= untilMs; due = nextDue(phase, everyMs, due)) dues.push(due);
   return dues;
@@ -51,10 +51,10 @@ const isThere = (atMs: number): boolean => Math.floor(atMs / 1000 / 20) % 2 === 
 const flapping = 'vector(1) and on () (floor(vector(time() / 20)) % 2 == 0)';
 
 /** Samples of an alert, which fires while it is there. */
-const alertSamples = (thing: Thing, fromMs: number, untilMs: number): string[] => {
-  const { tenantId, id } = thing;
+const alertSamples = (source: RuleSource, fromMs: number, untilMs: number): string[] => {
+  const { tenantId, id } = source;
   let since: number | undefined;
-  return dueTimesOf(thing, fromMs, untilMs).flatMap((due) => {
+  return dueTimesOf(source, fromMs, untilMs).flatMap((due) => {
     const atMs = due - delayMs;
     const before = since;
     since = isThere(atMs) ? (since ?? Math.floor(due / 1000)) : undefined;
@@ -69,15 +69,15 @@ const alertSamples = (thing: Thing, fromMs: number, untilMs: number): string[] =
 /** `tenant series time value` of every sample, sorted. */
 export const expectedSamples = (fromMs: number, untilMs: number): string[] =>
   [
-    ...alerts.flatMap((thing) => alertSamples(thing, fromMs, untilMs)),
+    ...alerts.flatMap((source) => alertSamples(source, fromMs, untilMs)),
     ...recordedSamplesOf(fromMs, untilMs),
   ].toSorted();
 
 const recordedSamplesOf = (fromMs: number, untilMs: number): string[] =>
-  things.flatMap((thing) => {
-    const { tenantId, id } = thing;
+  groupSources.flatMap((source) => {
+    const { tenantId, id } = source;
     let wasThere = false;
-    return dueTimesOf(thing, fromMs, untilMs).flatMap((due) => {
+    return dueTimesOf(source, fromMs, untilMs).flatMap((due) => {
       const atMs = due - delayMs;
       const there = isThere(atMs);
       const flap = there ? '1' : wasThere ? 'stale' : undefined;
@@ -118,12 +118,12 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
   const { enterprise } = defaultPlans;
   if (enterprise === undefined) throw new Error('the default plans changed');
   const plan = await documents.of(plansTenant).collection(plans).insert(enterprise);
-  for (const id of new Set(things.map(({ tenantId }) => tenantId)))
+  for (const id of new Set(groupSources.map(({ tenantId }) => tenantId)))
     await documents
       .of(organizationsTenant)
       .collection(organizations)
       .insert({ id, name: id, planId: plan.id, retentionDays: {}, shards: 1, disabled: false });
-  for (const { tenantId, id } of things) {
+  for (const { tenantId, id } of groupSources) {
     const labels = { group: id };
     await documents
       .of(tenantId)

@@ -50,9 +50,9 @@ serial('brokers of three that are killed or hang, one after the other, lose and 
   };
 
   for (let round = 0; round < rounds; round++) {
-    const [asked] = cluster.brokers;
-    if (asked === undefined) throw new Error('a cluster has a broker');
-    const struck = (await leadersAt(asked, logs))[round % 6] ?? 1;
+    const [contactBroker] = cluster.brokers;
+    if (contactBroker === undefined) throw new Error('a cluster has a broker');
+    const struck = (await leadersAt(contactBroker, logs))[round % 6] ?? 1;
     const broker = cluster.brokers[struck - 1];
     const other = cluster.brokers[struck % cluster.brokers.length];
     if (broker === undefined || other === undefined) throw new Error(`there is no broker ${struck}`);

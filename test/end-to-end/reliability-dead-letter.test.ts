@@ -97,7 +97,7 @@ const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise
 const replayedIn = (output: string): number => Number(/^replayed: (\d+) of/m.exec(output)?.[1]);
 
 /** Replays of the same letters at once and one after the other; answers how many each says that it replayed. */
-const replayTogether = async (run: DeadLetterCommand, times: number, ...what: string[]): Promise<number[]> => {
+const replayConcurrently = async (run: DeadLetterCommand, times: number, ...what: string[]): Promise<number[]> => {
   const outputs = await Promise.all(Array.from({ length: times }, () => run('replay', ...what)));
   return [...outputs, await run('replay', ...what)].map(replayedIn);
 };
@@ -139,26 +139,26 @@ test.serial(
     t.deepEqual(hashes(whole), hashes(bodies.map(({ body }) => body)));
     t.is(shown.filter(({ truncated }) => truncated).length, 1);
     const one = ids[0] ?? '';
-    const kept = whole[0] ?? Buffer.alloc(0);
-    t.true(payloadIn(await run('show', one)).equals(kept));
+    const storedPayload = whole[0] ?? Buffer.alloc(0);
+    t.true(payloadIn(await run('show', one)).equals(storedPayload));
 
     const still = await run('replay', ...ids);
     t.regex(still, new RegExp(`^replayed: 0 of ${ids.length}$`, 'm'));
     t.regex(still, /^still open, malformed: \d+$/m);
-    t.is(sum(await replayTogether(run, 3, ...valid.slice(0, 20))), 20);
+    t.is(sum(await replayConcurrently(run, 3, ...valid.slice(0, 20))), 20);
 
     // The same commands on the stores themselves, when nobody runs.
     await oracle.stop();
     await drained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     t.is(idsIn(await run('list', '--reason', 'since-valid')).length, 20);
-    t.true(payloadIn(await run('show', one)).equals(kept));
-    t.is(sum(await replayTogether(run, 1, '--reason', 'since-valid')), 20);
+    t.true(payloadIn(await run('show', one)).equals(storedPayload));
+    t.is(sum(await replayConcurrently(run, 1, '--reason', 'since-valid')), 20);
     t.regex(await run('discard', one), /^discarded: 1 of 1$/m);
 
     oiq = await startOiq({ dataDirectory, environment });
     await drained(oiq.http);
-    t.is(sum(await replayTogether(run, 1, '--reason', 'since-valid')), 0);
+    t.is(sum(await replayConcurrently(run, 1, '--reason', 'since-valid')), 0);
     t.is((await listed(run, ids.length - 1)).length, ids.length - 1);
     await drained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());

@@ -55,7 +55,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
 );
 
 /** A log that holds acknowledged records which no sink has seen. */
-const unread = async (t: ExecutionContext) => {
+const prepareUnreadLog = async (t: ExecutionContext) => {
   const { dataDirectory, environment, licenseKey } = await installation(t, 'damage');
   const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, connections: 2 });
@@ -97,7 +97,7 @@ const readers = [...sinkGroups, ...processorGroups].filter(({ topics: read }) =>
 test.serial(
   'a flipped byte costs its message: that is in the dead letter as it lies in the file, all else lands, at the first start',
   async (t) => {
-    const { dataDirectory, oracle, segment } = await unread(t);
+    const { dataDirectory, oracle, segment } = await prepareUnreadLog(t);
     const starts = await recordStarts(segment);
     const middle = starts.length >> 1;
     const [damaged = 0, next = 0] = starts.slice(middle);
@@ -145,7 +145,7 @@ test.serial(
 test.serial(
   'a torn write at the end of the log: all that was acknowledged is read, the tail is named and cut off',
   async (t) => {
-    const { dataDirectory, oracle, segment } = await unread(t);
+    const { dataDirectory, oracle, segment } = await prepareUnreadLog(t);
     const bytes = await readFile(segment);
     const starts = await recordStarts(segment);
     const last = bytes.subarray(starts.at(-1));

@@ -33,7 +33,7 @@ export const installation = async (t: ExecutionContext, name: string) => {
   return { dataDirectory, environment, licenseKey };
 };
 
-export const between = (least: number, most: number): number => least + Math.random() * (most - least);
+export const between = (min: number, max: number): number => min + Math.random() * (max - min);
 
 /** Lag of the sinks' groups, or of one, summed. */
 export const lagOf = async (bus: Bus, only?: string): Promise<number> => {

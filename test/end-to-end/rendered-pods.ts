@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { environmentOf, find, type Manifest } from '../cases/chart/chart.ts';
-import { type Exchange, withoutFence } from '../security/without-fence.ts';
+import { type Exchange, sourceReplacement } from '../security/without-guard.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { busyMachine, nodeFlags } from './oiq-process.ts';
 
@@ -14,9 +14,9 @@ const versionFile = new URL('../../commands/version.ts', import.meta.url);
 /** The code as another version: what says it is another text there. */
 const asVersion = (version: string): Readonly<Record<string, string>> => {
   const exchange: Exchange = { url: versionFile.href, fence: ').version;', gone: `).version && '${version}';` };
-  return { [withoutFence]: JSON.stringify(exchange) };
+  return { [sourceReplacement]: JSON.stringify(exchange) };
 };
-const flags = [...nodeFlags, `--import=${new URL('../security/without-fence.ts', import.meta.url)}`];
+const flags = [...nodeFlags, `--import=${new URL('../security/without-guard.ts', import.meta.url)}`];
 
 /** A container that is to end by itself, as a wait for others or a migration, and has not: nothing that it waits for takes so long. */
 const hangMs = 600_000;
@@ -55,7 +55,7 @@ export class Release {
   readonly #endpoints = new Set<Pod>();
   readonly #running = new Set<ChildProcess>();
   #isOver = false;
-  #turn = 0;
+  #nextEndpoint = 0;
   #made = 0;
 
   constructor(directory: string) {
@@ -66,7 +66,7 @@ export class Release {
   /** Base URL of a receiver, another one each time, as a Service deals connections. */
   otlp(): string {
     const ready = [...this.#endpoints].filter(({ role }) => role === 'receivers');
-    return ready[this.#turn++ % ready.length]?.otlp ?? 'http://127.0.0.1:9';
+    return ready[this.#nextEndpoint++ % ready.length]?.otlp ?? 'http://127.0.0.1:9';
   }
 
   get pods(): readonly Pod[] {

@@ -50,7 +50,7 @@ test.serial('a folder is planned, applied, and then is as it is', async (t) => {
   const planned = await run('plan');
   t.is(planned.code, 0, planned.err);
   t.regex(planned.out, /created\s+Two .*\n[\s\S]*2 would be created, 0 would be changed, 0 unchanged, 0 refused/);
-  t.deepEqual((await harness.ask('GET', '/api/siem/rules', { as: 'viewer' })).body.items, []);
+  t.deepEqual((await harness.request('GET', '/api/siem/rules', { as: 'viewer' })).body.items, []);
   t.regex((await run('apply')).out, /2 created, 0 changed/);
   t.is((await run('apply')).out, '0 created, 0 changed, 2 unchanged, 0 refused\n');
 });
@@ -69,13 +69,14 @@ test.serial('a document is too large, or not, for validation, saving, import and
   const long = rule('Long', 'selection or '.repeat(10_000).concat('selection'));
   const sources = { fits, large, long };
   for (const [name, source] of Object.entries(sources)) writeFileSync(join(sized, `${name}.yml`), source);
-  const ask = (path: string, body: object) => harness.ask('POST', `/api/siem/rules${path}`, { as: 'editor', body });
+  const post = (path: string, body: object) =>
+    harness.request('POST', `/api/siem/rules${path}`, { as: 'editor', body });
   const verdicts: unknown[] = [];
   for (const source of Object.values(sources))
     verdicts.push([
-      (await ask('/validate', { source })).body.isValid,
-      (await ask('/import?dryRun=true', { files: [{ source }] })).body.items[0].outcome,
-      (await ask('', { source, enabled: false })).status,
+      (await post('/validate', { source })).body.isValid,
+      (await post('/import?dryRun=true', { files: [{ source }] })).body.items[0].outcome,
+      (await post('', { source, enabled: false })).status,
     ]);
   t.deepEqual(verdicts, [
     [true, 'created', 200],
@@ -99,7 +100,7 @@ test.serial(
     const run = (verb: string, of: string, ...more: string[]) =>
       oiq([verb, of, '--api', harness.url, ...more], { RULES_TOKEN: token });
     const titles = async (): Promise<string[]> =>
-      (await harness.ask('GET', '/api/siem/rules?limit=100', { as: 'viewer' })).body.items
+      (await harness.request('GET', '/api/siem/rules?limit=100', { as: 'viewer' })).body.items
         .map(({ title }: { title: string }) => title)
         .filter((title: string) => ['Stays', 'Goes', 'Foreign'].includes(title))
         .sort();
@@ -121,8 +122,8 @@ test.serial(
     t.regex((await run('apply', owned, '--scope', 'team', '--prune')).out, /1 unchanged, 0 refused, 1 deleted/);
     t.deepEqual(await titles(), ['Foreign', 'Stays']);
 
-    const taken = await run('apply', other, '--scope', 'team');
-    t.regex(taken.out, /refused\s+Foreign .*of the scope others/);
+    const applied = await run('apply', other, '--scope', 'team');
+    t.regex(applied.out, /refused\s+Foreign .*of the scope others/);
     const unscoped = await run('apply', owned, '--prune');
     t.is(unscoped.code, 2);
     t.regex(unscoped.err, /--prune needs --scope/);

@@ -92,7 +92,7 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
     return items.length >= 2;
   });
   t.deepEqual(items.map(({ body }) => body).sort(), ['one', 'two']);
-  const told = [
+  const metricPatterns = [
     /^oiq_ingest_records_total\{[^}]*outcome="accepted"[^}]*\} 2$/m,
     /^oiq_landed_rows_total\{table="logs"\} 2$/m,
     /^oiq_bus_published_messages_total\{topic="otlp.logs"\} 1$/m,
@@ -102,9 +102,9 @@ test.serial('health, readiness and metrics are answered, and what was sent can b
   // Rows are counted a moment after they can be read, and lag is looked at every few seconds.
   await eventually('the metrics', async () => {
     metrics = await (await fetch(`${running.http}/metrics`)).text();
-    return told.every((each) => each.test(metrics));
+    return metricPatterns.every((each) => each.test(metrics));
   }).catch((cause: Error) => t.log(cause.message));
-  for (const each of told) t.regex(metrics, each);
+  for (const each of metricPatterns) t.regex(metrics, each);
 });
 
 test.serial('a second process on the same data directory is refused with what to do', async (t) => {
@@ -143,10 +143,10 @@ test.serial(
   'an address of ingest that is taken is named, and a first start that ends with that has shown its secrets',
   async (t) => {
     const directory = directoryOf(t);
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    t.teardown(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    t.teardown(() => occupant.close());
+    const { port } = occupant.address() as AddressInfo;
     const { code, output } = await run(['start'], {
       OIQ_DATA_DIR: directory,
       OIQ_BOOTSTRAP_PASSWORD: '',

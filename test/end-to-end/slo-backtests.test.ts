@@ -2,7 +2,7 @@
 import test from 'ava';
 import { alertBacktesting } from '../../processors/alerts/alert-backtests.ts';
 import { alertEvaluation, momentsOf } from '../../processors/alerts/alert-evaluation.ts';
-import { nextDue, sharedPhaseOf, thingKey } from '../../processors/engine/schedule-times.ts';
+import { itemKey, nextDue, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { alertBacktests } from '../../schemas/resources/alert-backtest.ts';
@@ -24,8 +24,8 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const ask = async (method: string, path: string, body?: object) => {
-  const answer = await harness.ask(method, path, { as: 'editor', ...(body !== undefined && { body }) });
+const request = async (method: string, path: string, body?: object) => {
+  const answer = await harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
   if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body;
 };
@@ -35,14 +35,14 @@ const idle = () => ({
   ports: { columns: harness.columns, documents: harness.documents },
 });
 /** As it comes back from where it is kept. */
-const kept = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+const toStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Evaluates a rule at its due times up to a time, each once. */
 const evaluating = (document: StoredAlertRule & Stored) => {
   const rule = readRule(document);
   if (rule === undefined) throw new Error('it is not understood');
   const everyMs = msOf(rule.interval);
-  const phase = sharedPhaseOf('a', thingKey('a', rule.id), { everyMs, ...momentsOf(rule) });
+  const phase = sharedPhaseOf('a', itemKey('a', rule.id), { everyMs, ...momentsOf(rule) });
   const transitions: AlertTransition[] = [];
   let state: unknown = emptyState();
   let dueMs = nextDue(phase, everyMs, beginMs);
@@ -51,9 +51,9 @@ const evaluating = (document: StoredAlertRule & Stored) => {
   const upTo = async (ms: number): Promise<void> => {
     for (; dueMs <= ms; dueMs += everyMs) {
       state = await alertEvaluation.run(document, {
-        ...{ ...idle(), dueMs, state: kept(state) },
+        ...{ ...idle(), dueMs, state: toStored(state) },
         emit: {
-          transitions: (value: unknown) => void transitions.push(kept(value as AlertTransition)),
+          transitions: (value: unknown) => void transitions.push(toStored(value as AlertTransition)),
           ...{ evaluations: ignored, events: ignored, samples: ignored },
         },
       });
@@ -66,7 +66,7 @@ const evaluating = (document: StoredAlertRule & Stored) => {
 /** Runs a backtest as its schedule does. */
 const backtested = async (ruleId: string) => {
   const [from, to] = [beginMs, endMs].map((ms) => new Date(ms).toISOString());
-  const { id } = await ask('POST', '/api/v2/alerts/backtests', { ruleId, from, to });
+  const { id } = await request('POST', '/api/v2/alerts/backtests', { ruleId, from, to });
   const find = () => harness.documents.of('a').collection(alertBacktests).find(id);
   for (let found = await find(); found?.status === 'running'; found = await find())
     await alertBacktesting.run(found, { ...idle(), dueMs: Date.now(), state: null, emit: {} });
@@ -96,7 +96,7 @@ const ruled = async (name: string) => {
   const { targetPct, query } = objectives[name] ?? {};
   const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
   const made = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
-  const { id } = await ask('POST', '/api/slos', made);
+  const { id } = await request('POST', '/api/slos', made);
   const own = harness.documents.of('a');
   const slo = (await own.collection(slos).find(id)) as StoredSlo & Stored;
   const documents = await Promise.all(rules.map((_, index) => own.collection(alertRules).find(`${id}-${index + 1}`)));
@@ -108,7 +108,7 @@ const ruled = async (name: string) => {
 
 test('rules of objectives tell over past slices what they told live, bit by bit', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  await ask('POST', '/api/maintenance-windows', {
+  await request('POST', '/api/maintenance-windows', {
     ...{ name: 'Deploys', timeZone: 'UTC', durationMinutes: 20, excludedFromSlos: true },
     ...{ startsAt: new Date(beginMs + 28 * minuteMs).toISOString().slice(0, 16) },
     matchers: [{ name: 'slo', value: 'maintained' }],

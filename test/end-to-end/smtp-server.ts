@@ -20,7 +20,7 @@ export interface SmtpServer {
   /** Answers of the next RCPT commands, instead of taking them. */
   readonly refusals: string[];
   /** Resolves with the first message for which `wanted` holds. */
-  next(wanted: (mail: Received) => boolean): Promise<Received>;
+  next(matches: (mail: Received) => boolean): Promise<Received>;
   close(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
     let from = '';
     let to: string[] = [];
     let lines: string[] | undefined;
-    const taken = (): string => {
+    const acceptMessage = (): string => {
       const raw = (lines ?? []).join('\r\n');
       received.push({ from, to, headers: headersOf(raw), raw, text: textOf(raw) });
       [from, to, lines] = ['', [], undefined];
@@ -89,7 +89,7 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
     };
     return (line) => {
       if (lines === undefined) return commands[line.slice(0, 4).toUpperCase()]?.(line) ?? '250 ok';
-      if (line === '.') return taken();
+      if (line === '.') return acceptMessage();
       lines.push(line.replace(/^\./, ''));
       return undefined;
     };
@@ -119,9 +119,9 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
     url: `smtp://127.0.0.1:${address.port}`,
     received,
     refusals,
-    async next(wanted) {
-      await eventually('a message', () => received.some(wanted));
-      return received.find(wanted) as Received;
+    async next(matches) {
+      await eventually('a message', () => received.some(matches));
+      return received.find(matches) as Received;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

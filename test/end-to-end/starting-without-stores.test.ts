@@ -41,37 +41,37 @@ const readyz = async ({ http }: OiqProcess): Promise<string> => {
   return `${answer?.status} ${await answer?.text()}`;
 };
 
-const says = async (t: ExecutionContext, oiq: OiqProcess, expected: RegExp): Promise<void> => {
-  let told = '';
+const untilReady = async (t: ExecutionContext, oiq: OiqProcess, expected: RegExp): Promise<void> => {
+  let readiness = '';
   await eventually(`${expected} in /readyz`, async () => {
-    told = await readyz(oiq);
-    return expected.test(told);
-  }).catch(() => t.fail(`${told}\n${oiq.output()}`));
+    readiness = await readyz(oiq);
+    return expected.test(readiness);
+  }).catch(() => t.fail(`${readiness}\n${oiq.output()}`));
 };
 
 /** Waits until `/readyz` names the store, and asserts that the process lives and sends requests away. */
 const waitsFor = async (t: ExecutionContext, oiq: OiqProcess, store: RegExp): Promise<void> => {
-  await says(t, oiq, new RegExp(`^503 .*"process":"${store.source}`));
+  await untilReady(t, oiq, new RegExp(`^503 .*"process":"${store.source}`));
   t.is((await fetch(`${oiq.http}/healthz`)).status, 200);
   const refused = await fetch(`${oiq.http}/v1/logs`, { method: 'POST', body: '{}' });
   t.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
 };
 
-const tellings = (oiq: OiqProcess): number => oiq.output().match(/the start waits for a store/g)?.length ?? 0;
+const countWaitLogs = (oiq: OiqProcess): number => oiq.output().match(/the start waits for a store/g)?.length ?? 0;
 
 for (const role of ['start', 'receivers', 'processors', 'api']) {
   test.serial(`${role} waits for MongoDB, not ready, and ends when it is told to`, async (t) => {
     const oiq = await spawned(t, role, await nowhere());
     await waitsFor(t, oiq, /MongoDB cannot be reached/);
-    await eventually('the wait is told', () => tellings(oiq) > 0);
+    await eventually('the wait is told', () => countWaitLogs(oiq) > 0);
     t.is(await oiq.stop(), 0, oiq.output());
-    t.true(tellings(oiq) < 10, oiq.output());
+    t.true(countWaitLogs(oiq) < 10, oiq.output());
   });
 }
 
 test.serial('sinks start without MongoDB, and are not ready while Kafka and ClickHouse are away', async (t) => {
   const oiq = await spawned(t, 'sinks', await nowhere());
-  await says(t, oiq, /^503 .*"sinks":"Kafka cannot be reached[^"]*ClickHouse cannot be reached/);
+  await untilReady(t, oiq, /^503 .*"sinks":"Kafka cannot be reached[^"]*ClickHouse cannot be reached/);
   t.is(await oiq.stop(), 0, oiq.output());
 });
 
@@ -107,7 +107,7 @@ withServers('everything in one process waits for each of its stores, and then ma
   await serverAt(t, 'clickhouse', clickhouse);
   await waitsFor(t, oiq, /the schema registry at/);
   await serverAt(t, 'schema-registry', registry);
-  await says(t, oiq, /^200 /);
+  await untilReady(t, oiq, /^200 /);
   t.regex(oiq.output(), /This is the first start[\s\S]*OIQ is running/);
   t.is(await oiq.stop(), 0, oiq.output());
 });
@@ -121,9 +121,9 @@ withServers('processors go on when MongoDB is there, and then are not ready unti
   const oiq = await spawned(t, 'processors', environment);
   await waitsFor(t, oiq, /MongoDB cannot be reached/);
   await server.start();
-  await says(t, oiq, /^503 .*"processors":"Kafka cannot be reached/);
+  await untilReady(t, oiq, /^503 .*"processors":"Kafka cannot be reached/);
   await eventually('groups have failed to join', () => /cannot join the group/.test(oiq.output()));
-  await says(t, oiq, /^503 .*"processors":"Kafka cannot be reached/);
+  await untilReady(t, oiq, /^503 .*"processors":"Kafka cannot be reached/);
   t.is(await oiq.stop(), 0, oiq.output());
 });
 

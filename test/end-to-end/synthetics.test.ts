@@ -10,7 +10,7 @@ import { Pace } from '../../probes/pace.ts';
 import { startProbe } from '../../probes/probe.ts';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { checkStates } from '../../processors/synthetics/check-states.ts';
-import { openFence } from '../../runtime/fence.ts';
+import { openEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
@@ -39,12 +39,16 @@ const sinks = await startSinks({
     'events',
   ],
 });
-const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
+const egressPolicy = openEgressPolicy({
+  allowedNetworks: ['127.0.0.0/8'],
+  setting: 'OIQ_PROBE_NETWORKS',
+  resolve: lookup,
+});
 
 let isUp = true;
-let asked = 0;
+let targetRequests = 0;
 const target = createServer((_, response) => {
-  asked++;
+  targetRequests++;
   response.writeHead(isUp ? 200 : 500).end();
 });
 await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
@@ -61,11 +65,11 @@ test.after.always(async () => {
 
 const checks = '/api/synthetics/checks';
 const made = async (path: string, body: object, options = {}) => {
-  const answer = await harness.ask('POST', path, { body, ...options });
+  const answer = await harness.request('POST', path, { body, ...options });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   return answer.body;
 };
-const read = async (path: string) => (await harness.ask('GET', path, { as: 'viewer' })).body;
+const read = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
 
 const checkAt = (name: string, locations: readonly string[]) => ({
   ...{ name, type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, locations, http: { steps: [{ url }] } },
@@ -74,7 +78,13 @@ const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
     source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
-    ...{ fence, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true }, pollMs: 300 },
+    ...{
+      egressPolicy,
+      pace: new Pace(),
+      log: silent,
+      chromium: { program: '/none/chromium', hasSandbox: true },
+      pollMs: 300,
+    },
   });
 
 test.serial(
@@ -98,9 +108,11 @@ test.serial(
       );
       return (found?.spans ?? 0) > 0 && (found?.points ?? 0) > 0;
     });
-    const heard = (await read('/api/synthetics/locations')).items.find((one: { id: string }) => one.id === location);
-    t.not(heard.heardAt, null);
-    const browser = heard.cannot.find(({ type }: { type: string }) => type === 'browser');
+    const probeLocation = (await read('/api/synthetics/locations')).items.find(
+      (one: { id: string }) => one.id === location,
+    );
+    t.not(probeLocation.heardAt, null);
+    const browser = probeLocation.cannot.find(({ type }: { type: string }) => type === 'browser');
     t.deepEqual(browser, { type: 'browser', reason: 'there is no Chromium at /none/chromium' });
     isUp = false;
     await stateIs('down');
@@ -114,7 +126,7 @@ test.serial(
       alert?.reason ?? '',
       /^it is down since .* UTC: its location fails – Frankfurt: status is 500, expected: lt 400$/,
     );
-    t.is((await harness.ask('DELETE', `/api/alerts/rules/${id}`)).status, 409);
+    t.is((await harness.request('DELETE', `/api/alerts/rules/${id}`)).status, 409);
     const manual = await made(`${checks}/${id}/run`, {});
     t.is(manual.items[0].run.outcome, 'failed');
     t.true(manual.items[0].run.isManual);
@@ -127,7 +139,9 @@ test.serial(
       'passed',
     );
     t.deepEqual((await read(`${checks}?search=not`)).items, []);
-    const unknown = await harness.ask('POST', '/api/synthetics/try', { body: { check: checkAt('x', ['nowhere']) } });
+    const unknown = await harness.request('POST', '/api/synthetics/try', {
+      body: { check: checkAt('x', ['nowhere']) },
+    });
     t.deepEqual(
       unknown.body.details.map(({ path }: { path: string }) => path),
       ['check.locations.0'],
@@ -141,7 +155,7 @@ test.serial(
     const scheduled = items.filter((run: { isManual: boolean }) => !run.isManual);
     // Two probes share the check: each due time is run once.
     t.is(new Set(scheduled.map((run: { dueAt: string }) => run.dueAt)).size, scheduled.length);
-    t.true(asked <= items.length + 3, `${asked} requests, ${items.length} runs`);
+    t.true(targetRequests <= items.length + 3, `${targetRequests} requests, ${items.length} runs`);
     t.is(items.length - scheduled.length, 1);
     const first = await read(`${checks}/${id}/runs?limit=1`);
     const second = await read(`${checks}/${id}/runs?limit=1&cursor=${first.nextCursor}`);
@@ -165,15 +179,15 @@ test.serial(
     const listed = (await read(checks)).items.find((one: { id: string }) => one.id === id);
     t.true(listed.uptime.day > 0 && listed.uptime.day < 1);
     t.deepEqual(refused, []);
-    t.is((await harness.ask('PATCH', `${checks}/${id}`, { body: { alerting: { enabled: false } } })).status, 200);
+    t.is((await harness.request('PATCH', `${checks}/${id}`, { body: { alerting: { enabled: false } } })).status, 200);
     t.false((await read(`/api/alerts/rules/${id}`)).enabled);
-    await harness.ask('DELETE', `${checks}/${id}`);
-    t.is((await harness.ask('GET', `/api/alerts/rules/${id}`)).status, 404);
+    await harness.request('DELETE', `${checks}/${id}`);
+    t.is((await harness.request('GET', `/api/alerts/rules/${id}`)).status, 404);
     for (const path of ['runs', 'uptime'])
-      t.is((await harness.ask('GET', `${checks}/${id}/${path}`, elsewhere)).status, 404);
-    t.is((await harness.ask('POST', `${checks}/${id}/run`, { ...elsewhere, body: {} })).status, 404);
+      t.is((await harness.request('GET', `${checks}/${id}/${path}`, elsewhere)).status, 404);
+    t.is((await harness.request('POST', `${checks}/${id}/run`, { ...elsewhere, body: {} })).status, 404);
     const foreign = { ...elsewhere, body: { check: checkAt('x', [location]) } };
-    t.is((await harness.ask('POST', '/api/synthetics/try', foreign)).status, 400);
+    t.is((await harness.request('POST', '/api/synthetics/try', foreign)).status, 400);
     const [{ tries } = {}] = await harness.columns.query<{ tries: number }>(
       "SELECT toUInt32(count()) AS tries FROM spans WHERE service = 'synthetics' AND name = 'not saved'",
     );
@@ -192,7 +206,7 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
     ...{ phases: { wait: 3 }, steps: [], message: 'first', traceId: 'a'.repeat(32) },
   };
   const send = (results: object[], key = token) =>
-    harness.ask('POST', '/api/synthetics/probe/results', {
+    harness.request('POST', '/api/synthetics/probe/results', {
       ...{ as: 'nobody', body: { results }, headers: { authorization: `Bearer ${key}` } },
     });
   t.deepEqual((await send([result])).body, { accepted: 1, refused: [] });
@@ -214,16 +228,16 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
     const { items } = await read(`${checks}/${check.id}/runs`);
     return items.every((run: { message: string }) => run.message === 'first');
   });
-  t.is((await harness.ask('GET', checks, { as: `token ${token}` })).status, 401);
+  t.is((await harness.request('GET', checks, { as: `token ${token}` })).status, 401);
   for (const path of ['work', 'results']) {
-    const asking = {
+    const unauthorized = {
       as: 'nobody',
       body: { probe: 'p', results: [] },
       headers: { authorization: 'Bearer wrong' },
     } as const;
-    t.true([400, 401].includes((await harness.ask('POST', `/api/synthetics/probe/${path}`, asking)).status));
+    t.true([400, 401].includes((await harness.request('POST', `/api/synthetics/probe/${path}`, unauthorized)).status));
   }
-  t.is((await harness.ask('DELETE', `/api/synthetics/locations/${location}?force=true`)).status, 200);
+  t.is((await harness.request('DELETE', `/api/synthetics/locations/${location}?force=true`)).status, 200);
   t.is((await send([])).status, 401);
 });
 
@@ -235,22 +249,22 @@ test.serial('what fails at one location is tried at the others at once, off the 
   const every = '1d';
   const { id } = await made(checks, { ...checkAt('agreed', locations), every });
   const alarm = (token: string, dueMs: number) =>
-    harness.ask('POST', '/api/synthetics/probe/results', {
+    harness.request('POST', '/api/synthetics/probe/results', {
       ...{ as: 'nobody', body: { results: [], alarms: [{ checkId: id, dueMs }] } },
       headers: { authorization: `Bearer ${token}` },
     });
-  const askedOf = async (token: string) => {
+  const requestedRuns = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` };
     const body = { probe: 'looks' };
-    return (await harness.ask('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.asked;
+    return (await harness.request('POST', '/api/synthetics/probe/work', { as: 'nobody', body, headers })).body.asked;
   };
   const dueMs = lastDueAt({ id, every }, here.id, Date.now());
   t.is((await alarm(here.token, dueMs + 1)).status, 200);
-  t.deepEqual(await askedOf(silent.token), [], 'a run that was not due asks nobody');
+  t.deepEqual(await requestedRuns(silent.token), [], 'a run that was not due asks nobody');
   await alarm(here.token, dueMs);
   await alarm(there.token, lastDueAt({ id, every }, there.id, Date.now()));
-  t.is((await askedOf(silent.token)).length, 1, 'once in an interval, whoever tells');
-  t.deepEqual(await askedOf(here.token), [], 'the one that told is asked for nothing');
+  t.is((await requestedRuns(silent.token)).length, 1, 'once in an interval, whoever tells');
+  t.deepEqual(await requestedRuns(here.token), [], 'the one that told is asked for nothing');
   isUp = false;
   const probe = probeOf(there.token, 'lyon');
   const runs = async () => (await read(`${checks}/${id}/runs`)).items;
@@ -275,42 +289,54 @@ test.serial('what a check was while nobody judged it is worked out from the runs
     ...{ durationMs: 1, phases: {}, steps: [], message: '', traceId: 'b'.repeat(32) },
   }));
   const headers = { authorization: `Bearer ${token}` };
-  const sent = await harness.ask('POST', '/api/synthetics/probe/results', { as: 'nobody', body: { results }, headers });
+  const sent = await harness.request('POST', '/api/synthetics/probe/results', {
+    as: 'nobody',
+    body: { results },
+    headers,
+  });
   t.is(sent.body.accepted, outcomes.length);
   const runs = async () => (await read(`${checks}/${id}/runs`)).items.length;
   await eventually('they landed', async () => (await runs()) === outcomes.length);
 
   const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
   const gap = { fromMs: fromMs + 30_000, toMs: fromMs + 310_000, before: up, after: up };
-  const told: unknown[] = [];
+  const emittedStates: unknown[] = [];
   const ignored = (): void => undefined;
   const run = async (dueMs: number, state: object) => {
-    told.length = 0;
-    const emit = { states: (value: unknown) => void told.push(value), verdicts: ignored, events: ignored };
-    const asked = { tenantId: 'a', dueMs, mayWait: false, state, emit, signal: AbortSignal.timeout(60_000), ports };
-    return (await checkStates.run(document, asked)) as { readonly gap?: object };
+    emittedStates.length = 0;
+    const emit = { states: (value: unknown) => void emittedStates.push(value), verdicts: ignored, events: ignored };
+    const runContext = {
+      tenantId: 'a',
+      dueMs,
+      mayWait: false,
+      state,
+      emit,
+      signal: AbortSignal.timeout(60_000),
+      ports,
+    };
+    return (await checkStates.run(document, runContext)) as { readonly gap?: object };
   };
-  const kept = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
-  const early = await run(gap.toMs + 240_000, { ...kept, judgedMs: gap.toMs + 235_000, gap });
+  const initialState = { states: {}, alone: {}, told: { atMs: 0, text: '' } };
+  const early = await run(gap.toMs + 240_000, { ...initialState, judgedMs: gap.toMs + 235_000, gap });
   t.deepEqual(early.gap, gap, 'probes are still sending what they kept');
-  const late = await run(gap.toMs + 600_000, { ...kept, judgedMs: gap.toMs + 595_000, gap });
+  const late = await run(gap.toMs + 600_000, { ...initialState, judgedMs: gap.toMs + 595_000, gap });
   t.false('gap' in late);
   for (const place of ['', location])
     t.deepEqual(
-      told.filter((one) => (one as { location: string }).location === place),
+      emittedStates.filter((one) => (one as { location: string }).location === place),
       [
         { state: 'down', atMs: fromMs + 120_007 },
         { state: 'up', atMs: fromMs + 240_007 },
       ].map((change) => ({ tenantId: 'a', checkId: id, location: place, ...change })),
     );
-  const missed = await run(gap.toMs + 900_000, { ...kept, judgedMs: gap.toMs + 600_000 });
+  const missed = await run(gap.toMs + 900_000, { ...initialState, judgedMs: gap.toMs + 600_000 });
   t.like(missed.gap, { fromMs: gap.toMs + 600_000, toMs: gap.toMs + 900_000 });
 });
 
 test.serial('the location local runs checks of each organization, beside the stores', async (t) => {
   const { id } = await made(checks, checkAt('local', ['local']));
   const role = startLocalProbes(await openLocalWork(ports), {
-    fence,
+    egressPolicy,
     chromium: { program: '/none/chromium', hasSandbox: true },
     log: silent,
   });
@@ -322,21 +348,21 @@ test.serial('the location local runs checks of each organization, beside the sto
 test.serial('work has the secrets that its checks use, and no others', async (t) => {
   const { id: location, token } = await made('/api/synthetics/locations', { name: 'Oslo' });
   for (const name of ['used', 'unused'])
-    await harness.ask('PUT', `/api/synthetics/variables/${name}`, {
+    await harness.request('PUT', `/api/synthetics/variables/${name}`, {
       body: { value: `value of ${name}`, isSecret: true, hosts: ['127.0.0.1'] },
     });
   const check = checkAt('secretive', [location]);
   await made(checks, { ...check, http: { steps: [{ url, headers: { 'x-key': '{{variables.used}}' } }] } });
-  const ask = async (probe: string, digest?: string) =>
+  const poll = async (probe: string, digest?: string) =>
     (
-      await harness.ask('POST', '/api/synthetics/probe/work', {
+      await harness.request('POST', '/api/synthetics/probe/work', {
         ...{ as: 'nobody', body: { probe, digest }, headers: { authorization: `Bearer ${token}` } },
       })
     ).body;
-  const work = await ask('p1');
+  const work = await poll('p1');
   t.deepEqual(work.checks[0].variables, { used: { value: 'value of used', hosts: ['127.0.0.1'] } });
   t.false(JSON.stringify(work).includes('value of unused'));
-  t.is((await ask('p1', work.digest)).checks, null);
-  const shared = [await ask('p2'), await ask('p1')].map(({ checks: own }) => own.length);
+  t.is((await poll('p1', work.digest)).checks, null);
+  const shared = [await poll('p2'), await poll('p1')].map(({ checks: own }) => own.length);
   t.is(shared[0] + shared[1], 1);
 });

@@ -129,9 +129,9 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   });
   t.is(put.status, 200, await put.text());
   const body = spans(10);
-  let taken = 0;
+  let acceptedCount = 0;
   // The quota is heard of through the change feed.
-  while ((await post('traces', body)) === 200) taken++;
+  while ((await post('traces', body)) === 200) acceptedCount++;
   let rejected = 1;
   for (; rejected < 6; rejected++) t.is(await post('traces', body), 429);
 
@@ -150,7 +150,7 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
 
   const { signals, total } = await usage();
   const states = await read<{ states: { scope: string; state: string }[] }>(oiq.http, '/api/usage/quotas', token);
-  t.like(states.states[0], { scope: 'traces', state: taken * body.length >= limit ? 'rejecting' : 'warning' });
+  t.like(states.states[0], { scope: 'traces', state: acceptedCount * body.length >= limit ? 'rejecting' : 'warning' });
   t.is(await oiq.stop(), 0, oiq.output());
   const landed = await readBackEmbedded(dataDirectory, oracle.service);
   judge(t, oracle, landed);
@@ -172,7 +172,11 @@ test.serial('what was sent, answered, counted and stored agrees, also after kill
   t.deepEqual(metrics.landed, { records: 9_008, bytes: sentJson });
   for (const { accepted, landed, deadLettered } of Object.values(signals))
     t.is(accepted.bytes, landed.bytes + deadLettered.bytes, 'to the byte');
-  t.deepEqual(traces.accepted, { requests: taken, records: taken * 10, bytes: taken * body.length });
+  t.deepEqual(traces.accepted, {
+    requests: acceptedCount,
+    records: acceptedCount * 10,
+    bytes: acceptedCount * body.length,
+  });
   t.true(traces.accepted.bytes <= limit && traces.accepted.bytes > limit - 3 * body.length, `${traces.accepted.bytes}`);
   t.deepEqual(traces.rejectedBy, [
     { reason: 'quota', requests: rejected + 1, records: (rejected + 1) * 10, bytes: (rejected + 1) * body.length },

@@ -3,7 +3,7 @@ import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
-import type { Asked, World } from '../contract/example.ts';
+import type { OperationRequest, World } from '../contract/example.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { operationOf, startWorlds } from '../contract/world.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
@@ -109,7 +109,7 @@ const textOf = ({ status, body, headers }: Answer): string =>
 /** All that an organization can see of its dashboards and templates. */
 const seenBy = async (world: World): Promise<string> => {
   const texts: string[] = [];
-  for (const [operationId, asked] of [
+  for (const [operationId, request] of [
     ['listDashboards', { query: { facets: 'true' } }],
     ['getDashboard', { params: { id: 'twin' } }],
     ['listDashboardVersions', { params: { id: 'twin' } }],
@@ -117,14 +117,14 @@ const seenBy = async (world: World): Promise<string> => {
     ['getTemplateUsage', {}],
     ['listTemplates', { query: { favourite: 'true' } }],
   ] as const)
-    texts.push(JSON.stringify(await world.make(operationId, asked)));
+    texts.push(JSON.stringify(await world.make(operationId, request)));
   return texts.join('\n');
 };
 
 const isIn = (answer: Answer, tenant: string): boolean => textOf(answer).includes(canaryOf(tenant));
 
 /** What each operation is asked with the ids of both, so that the id is one's own and one's own is not meant. */
-const walks = (id: string, made: Made): Readonly<Record<string, readonly Asked[]>> => {
+const walks = (id: string, made: Made): Readonly<Record<string, readonly OperationRequest[]>> => {
   const params = { id };
   const matching = { headers: { 'if-match': '*' } };
   const body = dashboardOf('a', made.savedQueryId);
@@ -203,7 +203,7 @@ test.serial(
       [theirs, 'b', 'a'],
     ] as const)
       for (const token of ['', a.token, b.token]) {
-        const answer = await a.ask(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
+        const answer = await a.call(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
         t.is(answer.status, 200);
         t.true(isIn(answer, mine));
         t.false(isIn(answer, other));
@@ -220,13 +220,13 @@ for (const [title, idOf] of [
     t.true(before.includes(canaryOf('b')));
     const failures: string[] = [];
     let answered = 0;
-    const ask = async (operation: Operation, asked: Asked): Promise<void> => {
-      const answer = await a.ask(operation, asked);
+    const callWith = async (operation: Operation, request: OperationRequest): Promise<void> => {
+      const answer = await a.call(operation, request);
       if (answer.status === 200) answered++;
       if (isIn(answer, 'b')) failures.push(`${operation.operationId}: ${textOf(answer)}`);
     };
     for (const operation of inOrder)
-      for (const asked of walks(idOf(), theirs)[operation.operationId] ?? []) await ask(operation, asked);
+      for (const request of walks(idOf(), theirs)[operation.operationId] ?? []) await callWith(operation, request);
     t.deepEqual(failures, []);
     t.true(answered > 10, `${answered} were answered`);
     t.is(await seenBy(b), before);
@@ -234,9 +234,9 @@ for (const [title, idOf] of [
 
 test.serial('an id that only another organization has is answered as one that nobody has', async (t) => {
   for (const operation of ofGroups.filter(({ path }) => path.startsWith('/api/dashboards/{id}'))) {
-    const [asked = {}] = walks(theirs.onlyId, own)[operation.operationId] ?? [];
+    const [request = {}] = walks(theirs.onlyId, own)[operation.operationId] ?? [];
     const withId = async (id: string): Promise<string> => {
-      const { status, body } = await a.ask(operation, { ...asked, params: { ...asked.params, id } });
+      const { status, body } = await a.call(operation, { ...request, params: { ...request.params, id } });
       return `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
     };
     const answer = await withId(theirs.onlyId);
@@ -246,16 +246,16 @@ test.serial('an id that only another organization has is answered as one that no
 });
 
 test.serial('what names a saved query of another organization is refused as one that there is not', async (t) => {
-  const told = async (id: string): Promise<string> => {
+  const refusalOf = async (id: string): Promise<string> => {
     const answers = [
-      await a.ask(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
-      await a.ask(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
+      await a.call(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
+      await a.call(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
     ];
     return answers
       .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
       .join('\n');
   };
-  const answer = await told(theirs.savedQueryId);
+  const answer = await refusalOf(theirs.savedQueryId);
   t.regex(answer, /^400 .*\n400 /);
-  t.is(answer, await told('nobodys'));
+  t.is(answer, await refusalOf('nobodys'));
 });

@@ -19,7 +19,7 @@ test.after.always(() => close?.());
 
 const built = operations.filter((operation) => operation.built);
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
-const told = (operation: Operation, what: string, { status, body }: Answer): string =>
+const describeFailure = (operation: Operation, what: string, { status, body }: Answer): string =>
   `${named(operation)} with ${what}: ${status} ${JSON.stringify(body).slice(0, 300)}`;
 
 test.serial('names of prototypes are no parameters', async (t) => {
@@ -32,11 +32,11 @@ test.serial('names of prototypes are no parameters', async (t) => {
       '__proto__[limit]=1',
       'toString=x',
     ]) {
-      const answer = await a.harness.ask(operation.method, `${pathOf(operation, {})}?${query}`);
+      const answer = await a.harness.request(operation.method, `${pathOf(operation, {})}?${query}`);
       const details: { path: string }[] = answer.body.details ?? [];
       const [name] = query.split('=');
       if (answer.status !== 400 || !details.some(({ path }) => path === name))
-        failures.push(told(operation, query, answer));
+        failures.push(describeFailure(operation, query, answer));
     }
   t.deepEqual(failures, []);
 });
@@ -81,10 +81,10 @@ test.serial('hostile ids in a path are answered 400 or 404', async (t) => {
     for (const id of drawnAt(at, hostileIds, parts)) {
       const path = operation.path.replace(/\{\w+\}/g, id);
       const body = operation.body === undefined ? {} : { body: {} };
-      const answer = await a.harness.ask(operation.method, path.replaceAll(' ', '%20'), body);
+      const answer = await a.harness.request(operation.method, path.replaceAll(' ', '%20'), body);
       const expected = expectedOf(operation, id);
-      if (!expected.includes(answer.status)) failures.push(told(operation, id.slice(0, 50), answer));
-      if (answer.headers.has('x-injected')) failures.push(told(operation, 'an injected header', answer));
+      if (!expected.includes(answer.status)) failures.push(describeFailure(operation, id.slice(0, 50), answer));
+      if (answer.headers.has('x-injected')) failures.push(describeFailure(operation, 'an injected header', answer));
     }
   t.deepEqual(failures, []);
 });
@@ -107,10 +107,10 @@ for (const [title, body] of Object.entries(poisoned))
     const failures: string[] = [];
     for (const [at, operation] of built.filter((one) => one.body !== undefined).entries()) {
       if (!drawnAt(at, Object.keys(poisoned), parts).includes(title)) continue;
-      const answer = await a.harness.ask(operation.method, pathOf(operation, {}), { body });
+      const answer = await a.harness.request(operation.method, pathOf(operation, {}), { body });
       // What takes little refuses much before it is read.
       const tooLarge = answer.status === 413 && body.length > operation.maxBodyBytes;
-      if (answer.status !== 400 && !tooLarge) failures.push(told(operation, title, answer));
+      if (answer.status !== 400 && !tooLarge) failures.push(describeFailure(operation, title, answer));
     }
     t.deepEqual(failures, []);
     t.is(Object.getOwnPropertyNames(Object.prototype).length, before);
@@ -148,42 +148,44 @@ test.serial('fields that the server owns have no effect in a body', async (t) =>
   for (const operation of withBody) {
     const own = declared(operation);
     const sent = Object.fromEntries(Object.entries(ignored).filter(([name]) => !own.has(name)));
-    const { body, ...asked } = await a.example(operation);
-    const answer = await a.ask(operation, {
-      ...asked,
-      body: { ...(body as object), ...sent, tenantId: asked.tenant ?? 'a' },
+    const { body, ...request } = await a.example(operation);
+    const answer = await a.call(operation, {
+      ...request,
+      body: { ...(body as object), ...sent, tenantId: request.tenant ?? 'a' },
     });
-    if (answer.status !== 200) failures.push(told(operation, 'fields of the server', answer));
-    const said = JSON.stringify(answer.body);
+    if (answer.status !== 200) failures.push(describeFailure(operation, 'fields of the server', answer));
+    const answerText = JSON.stringify(answer.body);
     for (const value of Object.values(sent))
-      if (typeof value === 'string' && said.includes(value)) failures.push(told(operation, value, answer));
-    if ((answer.body as { version?: unknown }).version === 99) failures.push(told(operation, 'version 99', answer));
+      if (typeof value === 'string' && answerText.includes(value))
+        failures.push(describeFailure(operation, value, answer));
+    if ((answer.body as { version?: unknown }).version === 99)
+      failures.push(describeFailure(operation, 'version 99', answer));
   }
   t.deepEqual(failures, []);
 });
 
 /** Documents of others have fields of any name, which become no fields of ours. */
-const takesDocuments = ({ body }: Operation): boolean => body !== undefined && !isStrict(body);
+const acceptsAnyFields = ({ body }: Operation): boolean => body !== undefined && !isStrict(body);
 
 test('operations that take fields of any name are few', (t) => {
   t.deepEqual(
-    withBody.filter(takesDocuments).map(({ operationId }) => operationId),
+    withBody.filter(acceptsAnyFields).map(({ operationId }) => operationId),
     ['importDashboard'],
   );
 });
 
 test.serial('fields that would raise rights or forge what is stored are refused by name', async (t) => {
   const failures: string[] = [];
-  for (const operation of withBody.filter((one) => !takesDocuments(one))) {
+  for (const operation of withBody.filter((one) => !acceptsAnyFields(one))) {
     const own = declared(operation);
-    const { body, ...asked } = await a.example(operation);
+    const { body, ...request } = await a.example(operation);
     const names = refused.filter((one) => !own.has(one));
     const surprising = Object.fromEntries(names.map((name) => [name, 'x']));
-    const answer = await a.ask(operation, { ...asked, body: { ...(body as object), ...surprising } });
+    const answer = await a.call(operation, { ...request, body: { ...(body as object), ...surprising } });
     const details: { path: string }[] = answer.body.details ?? [];
     for (const name of names)
       if (answer.status !== 400 || !details.some(({ path }) => path === name))
-        failures.push(told(operation, name, answer));
+        failures.push(describeFailure(operation, name, answer));
   }
   t.deepEqual(failures, []);
 });

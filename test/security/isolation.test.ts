@@ -5,7 +5,7 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { roles } from '../../schemas/resources/user.ts';
-import type { Asked, World } from '../contract/example.ts';
+import type { OperationRequest, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { startWorlds } from '../contract/world.ts';
@@ -40,28 +40,28 @@ const comparable = ({ status, body }: Answer, id: string): string =>
   `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
 
 /** Their path has a name that any organization may have, and no id: a name that nobody has is answered with nothing. */
-const askedByName = [
+const operationsByName = [
   ...['listLogFieldValues', 'listPrometheusLabelValues', 'showDatabaseEngine', 'showDatabaseSeries'],
   ...['setSyntheticVariable', 'deleteSyntheticVariable'],
 ];
 /** Their id is of what comes with the platform, the same for every organization. */
 const ofThePlatform = ['getTemplate', 'instantiateTemplate', 'markTemplate', 'unmarkTemplate'];
-const asksByName = ({ operationId }: Operation): boolean => [...askedByName, ...ofThePlatform].includes(operationId);
+const isByName = ({ operationId }: Operation): boolean => [...operationsByName, ...ofThePlatform].includes(operationId);
 
 test.serial('another organization’s id is answered like one that there is not', async (t) => {
   const failures: string[] = [];
-  for (const operation of shown.filter((each) => each.path.includes('{') && !asksByName(each))) {
-    const { params = {}, ...asked } = await b.example(operation);
-    const { token: _, ...own } = asked;
+  for (const operation of shown.filter((each) => each.path.includes('{') && !isByName(each))) {
+    const { params = {}, ...request } = await b.example(operation);
+    const { token: _, ...own } = request;
     const [name = ''] = Object.keys(params);
     const nothing = { ...params, [name]: randomUUID() };
-    const other = await a.ask(operation, { ...own, params });
-    const none = await a.ask(operation, { ...own, params: nothing });
+    const other = await a.call(operation, { ...own, params });
+    const none = await a.call(operation, { ...own, params: nothing });
     if (other.status !== 404) failures.push(`${named(operation)} ${textOf(other)}`);
     else if (comparable(other, params[name] ?? '') !== comparable(none, nothing[name] ?? ''))
       failures.push(`${named(operation)} tells ${textOf(other)} from ${textOf(none)}`);
     if (textOf(other).includes(canaryOf('b'))) failures.push(`${named(operation)} shows ${textOf(other)}`);
-    const theirs = await b.ask(operation, { ...asked, params });
+    const theirs = await b.call(operation, { ...request, params });
     if (theirs.status !== 200)
       failures.push(`${named(operation)} does not answer its own organization: ${textOf(theirs)}`);
   }
@@ -69,7 +69,7 @@ test.serial('another organization’s id is answered like one that there is not'
 });
 
 /** Ways to name another organization that must not count, besides those that are refused. */
-const disguises: Readonly<Record<string, Asked>> = {
+const disguises: Readonly<Record<string, OperationRequest>> = {
   nothing: {},
   'headers of other systems and of proxies': {
     headers: {
@@ -89,11 +89,11 @@ for (const [title, disguise] of Object.entries(disguises))
     const chosen = disguise.headers === undefined ? shown : drawn(shown, 4);
     t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${drawSeed})`);
     for (const operation of chosen) {
-      const asked = await a.example(operation);
-      const answer = await a.ask(operation, {
-        ...asked,
+      const request = await a.example(operation);
+      const answer = await a.call(operation, {
+        ...request,
         ...disguise,
-        headers: { ...asked.headers, ...disguise.headers },
+        headers: { ...request.headers, ...disguise.headers },
       });
       if (answer.status === 200) answered++;
       if (textOf(answer).includes(canaryOf('b'))) failures.push(`${named(operation)}: ${textOf(answer)}`);
@@ -101,7 +101,7 @@ for (const [title, disguise] of Object.entries(disguises))
     t.deepEqual(failures, []);
     t.true(answered > chosen.length / 2, `${answered} of ${chosen.length} answered`);
     t.true(
-      textOf(await a.ask(operations.find((one) => one.operationId === 'listLogs') as Operation, {})).includes(
+      textOf(await a.call(operations.find((one) => one.operationId === 'listLogs') as Operation, {})).includes(
         canaryOf('a'),
       ),
     );
@@ -119,9 +119,9 @@ test.serial('every way to name another organization in path, query and body is r
     drawnAt(at, everyone, roles.length).map((person) => ({ operation, ...person })),
   );
   for (const { operation, role, token } of chosen) {
-    const asked = { token, params: { id: 'x' } };
-    const answers = [await a.ask(operation, { ...asked, query: { tenantId: 'b' } })];
-    if (operation.method !== 'GET') answers.push(await a.ask(operation, { ...asked, body: { tenantId: ['b'] } }));
+    const request = { token, params: { id: 'x' } };
+    const answers = [await a.call(operation, { ...request, query: { tenantId: 'b' } })];
+    if (operation.method !== 'GET') answers.push(await a.call(operation, { ...request, body: { tenantId: ['b'] } }));
     for (const answer of answers)
       if (answer.status !== 403) failures.push(`${role} ${named(operation)}: ${textOf(answer)}`);
   }
@@ -133,13 +133,13 @@ test.serial('a list is given again only to those of the same organization with t
   t.true(lists.length >= 3);
   const [viewer, editor] = [await a.person('viewer'), await a.person('editor')];
   const [colleague, theirs] = [await a.person('viewer'), await b.person('viewer')];
-  const askedByEach = async (operation: Operation): Promise<(string | null)[]> => {
+  const cacheStates = async (operation: Operation): Promise<(string | null)[]> => {
     const states: (string | null)[] = [];
     for (const { token } of [viewer, viewer, colleague, editor, theirs]) {
       // What is in a path is of one organization: the other one asks for what it has.
       const example = await (token === theirs.token ? b : a).example(operation);
       const query = { ...example.query, limit: '17' };
-      const answer = await a.ask(operation, { ...example, query, token });
+      const answer = await a.call(operation, { ...example, query, token });
       t.is(answer.status, 200, named(operation));
       t.is(textOf(answer).includes(canaryOf('b')), token === theirs.token, named(operation));
       t.is(textOf(answer).includes(canaryOf('a')), token !== theirs.token, named(operation));
@@ -150,7 +150,7 @@ test.serial('a list is given again only to those of the same organization with t
   for (const operation of lists) {
     // However long it takes, no answer is too old before the last one asks.
     heldMs = Date.now();
-    t.deepEqual(await askedByEach(operation), ['miss', 'hit', 'hit', 'miss', 'miss'], named(operation));
+    t.deepEqual(await cacheStates(operation), ['miss', 'hit', 'hit', 'miss', 'miss'], named(operation));
     heldMs = undefined;
   }
 });

@@ -8,7 +8,7 @@ import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silent } from '../../schemas/ports/log.ts';
-import { escalationDeeds } from '../../schemas/resources/escalation.ts';
+import { escalationActions } from '../../schemas/resources/escalation.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { projects } from '../../schemas/resources/project.ts';
@@ -20,12 +20,12 @@ let harness: Harness;
 const tokens = { a: '', b: '' };
 type Tenant = keyof typeof tokens;
 
-const ask = (tenant: Tenant, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  harness.ask(method, path, { as: `token ${tokens[tenant]}`, ...(body !== undefined && { body }), headers });
+const request = (tenant: Tenant, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  harness.request(method, path, { as: `token ${tokens[tenant]}`, ...(body !== undefined && { body }), headers });
 const nobody = (method: string, path: string, body?: unknown) =>
-  harness.ask(method, path, { as: 'nobody', ...(body !== undefined && { body }) });
+  harness.request(method, path, { as: 'nobody', ...(body !== undefined && { body }) });
 const make = async (tenant: Tenant, path: string, body: object): Promise<string> => {
-  const answer = await ask(tenant, 'POST', path, body);
+  const answer = await request(tenant, 'POST', path, body);
   if (answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body.id;
 };
@@ -42,7 +42,7 @@ const scheduleOf = (userId: string, name: string) => {
 const policyOf = (kind: string, id: string, name: string) => ({ name, steps: [{ targets: [{ kind, id }] }] });
 
 /** Something of everything that can be named by an id. */
-const thingsOf = async (tenant: Tenant) => {
+const createEntities = async (tenant: Tenant) => {
   const person = await userOf(tenant, 'viewer');
   const stored = harness.documents.of(tenant).collection(projects);
   const hook = { type: 'webhook', url: 'https://example.com/hook' };
@@ -56,53 +56,53 @@ const thingsOf = async (tenant: Tenant) => {
     project: (await stored.insert({ id: `project-${tenant}`, name: 'one', description: '' })).id,
   };
 };
-type Things = Awaited<ReturnType<typeof thingsOf>>;
-let own: Things;
-let theirs: Things;
+type Entities = Awaited<ReturnType<typeof createEntities>>;
+let own: Entities;
+let theirs: Entities;
 
 test.before(async () => {
   harness = await startHarness({ runsJobs: false });
   for (const tenant of ['a', 'b'] as const) tokens[tenant] = await harness.signIn(`owner@${tenant}.example`);
-  [own, theirs] = [await thingsOf('a'), await thingsOf('b')];
+  [own, theirs] = [await createEntities('a'), await createEntities('b')];
 });
 test.after.always(() => harness?.close());
 
 interface Field {
-  readonly of: keyof Things;
+  readonly of: keyof Entities;
   readonly title: string;
   /** What a refusal names. */
   readonly path: string;
   send(id: string): Promise<Answer>;
 }
 
-const incident = (changes: object) => ask('a', 'PATCH', `/api/incidents/${own.incident}`, changes);
-const newIncident = (more: object) => ask('a', 'POST', '/api/incidents', { title: 'new', ...more });
+const incident = (changes: object) => request('a', 'PATCH', `/api/incidents/${own.incident}`, changes);
+const newIncident = (more: object) => request('a', 'POST', '/api/incidents', { title: 'new', ...more });
 const commander = (userId: string) => ({ roles: [{ role: 'commander', userId }] });
 const override = { from: '2036-01-01T00:00:00Z', to: '2036-01-02T00:00:00Z' };
 const maintenance = { name: 'new', timeZone: 'UTC', startsAt: '2036-01-01T00:00', durationMinutes: 5 };
 const withReceiver = async (receiver: object): Promise<Answer> => {
   const path = '/api/v2/alerts/routing';
-  const etag = (await ask('a', 'GET', path)).headers.get('etag') ?? '';
+  const etag = (await request('a', 'GET', path)).headers.get('etag') ?? '';
   const body = { route: { receiver: 'team' }, receivers: [{ name: 'team', ...receiver }] };
-  return ask('a', 'PUT', path, body, { 'if-match': etag });
+  return request('a', 'PUT', path, body, { 'if-match': etag });
 };
 
 const ofPeople: Omit<Field, 'of'>[] = [
   {
     ...{ title: 'a turn of a new schedule', path: 'layers.0.participants' },
-    send: (id) => ask('a', 'POST', schedules, scheduleOf(id, 'new')),
+    send: (id) => request('a', 'POST', schedules, scheduleOf(id, 'new')),
   },
   {
     ...{ title: 'a turn of a schedule', path: 'layers.0.participants' },
-    send: (id) => ask('a', 'PUT', `${schedules}/${own.schedule}`, scheduleOf(id, 'one')),
+    send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}`, scheduleOf(id, 'one')),
   },
   {
     ...{ title: 'a turn that is only tried', path: 'layers.0.participants' },
-    send: (id) => ask('a', 'PUT', `${schedules}/${own.schedule}?dryRun=true`, scheduleOf(id, 'one')),
+    send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}?dryRun=true`, scheduleOf(id, 'one')),
   },
   {
     ...{ title: 'who is on call instead', path: 'userIds' },
-    send: (id) => ask('a', 'POST', `${schedules}/${own.schedule}/overrides`, { ...override, userIds: [id] }),
+    send: (id) => request('a', 'POST', `${schedules}/${own.schedule}/overrides`, { ...override, userIds: [id] }),
   },
   { title: 'a role of a new incident', path: 'roles.0.userId', send: (id) => newIncident(commander(id)) },
   { title: 'a role of an incident', path: 'roles.0.userId', send: (id) => incident(commander(id)) },
@@ -110,7 +110,7 @@ const ofPeople: Omit<Field, 'of'>[] = [
     ...{ title: 'who sees to an action of a postmortem', path: 'actions.0.ownerId' },
     send(ownerId) {
       const body = { actions: [{ text: 'Mend it', ownerId }] };
-      return ask('a', 'PUT', `/api/incidents/${own.incident}/postmortem`, body, { 'if-match': '"0"' });
+      return request('a', 'PUT', `/api/incidents/${own.incident}/postmortem`, body, { 'if-match': '"0"' });
     },
   },
 ];
@@ -120,11 +120,11 @@ const ofTargets = (['person', 'channel', 'schedule'] as const).flatMap((kind): F
   return [
     {
       ...{ of: kind, title: `a ${kind} of a new policy`, path },
-      send: (id) => ask('a', 'POST', policies, policyOf(kind, id, 'new')),
+      send: (id) => request('a', 'POST', policies, policyOf(kind, id, 'new')),
     },
     {
       ...{ of: kind, title: `a ${kind} of a policy`, path },
-      send: (id) => ask('a', 'PUT', `${policies}/${own.policy}`, policyOf(kind, id, 'one')),
+      send: (id) => request('a', 'PUT', `${policies}/${own.policy}`, policyOf(kind, id, 'one')),
     },
   ];
 });
@@ -155,19 +155,19 @@ const fields: readonly Field[] = [
   },
   {
     ...{ of: 'schedule', title: 'the schedule of a calendar feed', path: 'scheduleId' },
-    send: (scheduleId) => ask('a', 'POST', '/api/on-call/calendar-feeds', { scheduleId }),
+    send: (scheduleId) => request('a', 'POST', '/api/on-call/calendar-feeds', { scheduleId }),
   },
   {
     ...{ of: 'schedule', title: 'the schedule of which is asked who is on call', path: 'scheduleId' },
-    send: (id) => ask('a', 'GET', `/api/on-call/now?scheduleId=${id}`),
+    send: (id) => request('a', 'GET', `/api/on-call/now?scheduleId=${id}`),
   },
   {
     ...{ of: 'project', title: 'a project of a maintenance window', path: 'projectIds' },
-    send: (id) => ask('a', 'POST', '/api/maintenance-windows', { ...maintenance, projectIds: [id] }),
+    send: (id) => request('a', 'POST', '/api/maintenance-windows', { ...maintenance, projectIds: [id] }),
   },
   {
     ...{ of: 'contact', title: 'a contact by which I am paged', path: 'contacts.0.contactId' },
-    send: (contactId) => ask('a', 'PUT', '/api/preferences', { contacts: [{ contactId }] }),
+    send: (contactId) => request('a', 'PUT', '/api/preferences', { contacts: [{ contactId }] }),
   },
 ];
 
@@ -186,11 +186,11 @@ for (const { of, title, path, send } of fields)
 
 test.serial('nothing of what was refused was written', async (t) => {
   for (const path of [schedules, policies, '/api/incidents']) {
-    const { items } = (await ask('a', 'GET', path)).body;
+    const { items } = (await request('a', 'GET', path)).body;
     t.deepEqual([items.length, items[0].version], [1, 1], path);
   }
-  t.is((await ask('a', 'GET', '/api/maintenance-windows')).body.items.length, 0);
-  t.is((await ask('a', 'GET', '/api/on-call/calendar-feeds')).body.items.length, 0);
+  t.is((await request('a', 'GET', '/api/maintenance-windows')).body.items.length, 0);
+  t.is((await request('a', 'GET', '/api/on-call/calendar-feeds')).body.items.length, 0);
 });
 
 const baseUrl = 'https://oiq.example';
@@ -199,7 +199,7 @@ const linkOf = async (tenant: Tenant, incidentId: string, personId: string): Pro
   return (await acknowledgeLink(harness.documents, page, { baseUrl, nowMs: Date.now() })).token;
 };
 const acknowledge = (token: string, headers: Record<string, string> = {}) =>
-  harness.ask('POST', '/auth/acknowledge-incident', { as: 'nobody', body: { token }, headers });
+  harness.request('POST', '/auth/acknowledge-incident', { as: 'nobody', body: { token }, headers });
 const stateOf = async (tenant: Tenant, id: string) =>
   (await harness.documents.of(tenant).collection(incidents).find(id))?.status;
 
@@ -217,7 +217,7 @@ test.serial(
     const token = await linkOf('b', id, person);
     t.is((await acknowledge(token, { authorization: `Bearer ${tokens.a}` })).status, 200);
     t.deepEqual([await stateOf('a', id), await stateOf('b', id)], ['open', 'acknowledged']);
-    t.is((await ask('b', 'GET', `/api/incidents/${id}`)).body.acknowledgedBy, person);
+    t.is((await request('b', 'GET', `/api/incidents/${id}`)).body.acknowledgedBy, person);
   },
 );
 
@@ -246,12 +246,12 @@ test.serial('a token is for one purpose, and refused at another it is not used u
   t.is((await nobody('GET', `/api/on-call/calendars/${link}`)).status, 404);
   t.is((await nobody('POST', '/auth/reset-password', { token: reset.token, password })).status, 200);
   t.is((await acknowledge(link)).status, 200);
-  t.is((await ask('a', 'POST', `/api/incidents/${own.incident}/resolve`)).status, 200);
-  t.is((await ask('a', 'POST', `/api/incidents/${own.incident}/reopen`)).status, 200);
+  t.is((await request('a', 'POST', `/api/incidents/${own.incident}/resolve`)).status, 200);
+  t.is((await request('a', 'POST', `/api/incidents/${own.incident}/reopen`)).status, 200);
 });
 
 const feedOf = async (tenant: Tenant, scheduleId: string | null) =>
-  (await ask(tenant, 'POST', '/api/on-call/calendar-feeds', { scheduleId })).body as {
+  (await request(tenant, 'POST', '/api/on-call/calendar-feeds', { scheduleId })).body as {
     readonly id: string;
     readonly path: string;
   };
@@ -260,8 +260,8 @@ test.serial(
   'a calendar feed is its own organization’s to list and to revoke, and parts of two addresses make none',
   async (t) => {
     const [mine, other] = [await feedOf('a', own.schedule), await feedOf('b', theirs.schedule)];
-    t.is((await ask('a', 'DELETE', `/api/on-call/calendar-feeds/${other.id}`)).status, 404);
-    t.false(JSON.stringify((await ask('a', 'GET', '/api/on-call/calendar-feeds')).body).includes(other.id));
+    t.is((await request('a', 'DELETE', `/api/on-call/calendar-feeds/${other.id}`)).status, 404);
+    t.false(JSON.stringify((await request('a', 'GET', '/api/on-call/calendar-feeds')).body).includes(other.id));
     t.false((await nobody('GET', mine.path)).body.includes(theirs.schedule));
     const half = Math.floor(mine.path.length / 2);
     for (const path of [
@@ -292,7 +292,7 @@ test.serial(
     const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: theirs.policy });
     const [link, feed] = [await linkOf('b', id, theirs.person), await feedOf('b', null)];
     const stored = harness.documents.of(organizationsTenant).collection(organizations);
-    const pages = () => harness.documents.of('b').collection(escalationDeeds).count({ incidentId: id });
+    const pages = () => harness.documents.of('b').collection(escalationActions).count({ incidentId: id });
     t.is((await nobody('GET', feed.path)).status, 200);
     await stored.update('b', { disabled: true });
     await escalate();

@@ -22,7 +22,7 @@ for (const [method, path] of [
   ['POST', '/anything'],
 ] as const)
   test(`${method} ${path} allows its own script and style by their hashes, and nothing else`, async (t) => {
-    const page = await harness.ask(method, path, { as: 'nobody' });
+    const page = await harness.request(method, path, { as: 'nobody' });
     const policy = page.headers.get('content-security-policy') ?? '';
     t.notRegex(policy, /unsafe|https?:|\*/);
     t.regex(policy, /default-src 'none'/);
@@ -39,7 +39,7 @@ for (const [method, path] of [
 
 for (const path of ['/login', '/accept-invite', '/acknowledge', '/reset-password', '/forgot-password', '/api/docs'])
   test(`the script of ${path} never makes markup or code of text`, async (t) => {
-    const page = await harness.ask('GET', path, { as: 'nobody' });
+    const page = await harness.request('GET', path, { as: 'nobody' });
     const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(page.body) ?? [];
     t.true(script.length > 100);
     t.notRegex(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|srcdoc|Storage\b/);

@@ -20,16 +20,18 @@ const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thi
 
 let made = 0;
 const tokenWith = async (scopes: readonly string[]): Promise<`token ${string}`> => {
-  const account = await harness.ask('POST', '/api/service-accounts', { body: { name: `${made++}`, role: 'admin' } });
+  const account = await harness.request('POST', '/api/service-accounts', {
+    body: { name: `${made++}`, role: 'admin' },
+  });
   const path = `/api/service-accounts/${account.body.id}/tokens`;
-  const { status, body } = await harness.ask('POST', path, { body: { name: 'Token', scopes } });
+  const { status, body } = await harness.request('POST', path, { body: { name: 'Token', scopes } });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return `token ${body.token}`;
 };
 
 /** Asks with a body that nothing accepts, so that nothing is done. */
 const probe = ({ method, path }: Operation, as: `token ${string}`): Promise<Answer> =>
-  harness.ask(method, concrete(path), { as, ...(method === 'GET' ? {} : { body: { surprise: 1 } }) });
+  harness.request(method, concrete(path), { as, ...(method === 'GET' ? {} : { body: { surprise: 1 } }) });
 
 test('every operation that needs more than a session has one scope, and what only people do has none', (t) => {
   for (const operation of withSession) {
@@ -80,15 +82,15 @@ const member = async (role: Role, disabled = false): Promise<string> => {
   return id;
 };
 const invite = (as: `token ${string}`, role: Role): Promise<Answer> =>
-  harness.ask('POST', '/api/users/invitations', { as, body: { email: `${crypto.randomUUID()}@a.example`, role } });
+  harness.request('POST', '/api/users/invitations', { as, body: { email: `${crypto.randomUUID()}@a.example`, role } });
 
 test('no API token sets the identity provider, whatever its scopes', async (t) => {
   const body = { enabled: false, issuer: 'https://idp.example', clientId: 'x', defaultRole: 'admin' };
-  const asked = { as: await tokenWith(everyScope), body };
-  const { status, body: answer } = await harness.ask('PUT', '/api/account/identity-provider', asked);
+  const identityRequest = { as: await tokenWith(everyScope), body };
+  const { status, body: answer } = await harness.request('PUT', '/api/account/identity-provider', identityRequest);
   t.is(status, 403);
   t.regex(answer.message, /a user who signed in/);
-  t.is((await harness.ask('PUT', '/api/account/identity-provider', { body })).status, 200);
+  t.is((await harness.request('PUT', '/api/account/identity-provider', { body })).status, 200);
 });
 
 test('an API token makes nobody an Editor or Auditor whose rights go beyond its scopes', async (t) => {
@@ -110,18 +112,18 @@ test('an API token makes nobody an Editor or Auditor whose rights go beyond its 
 test('an API token changes nobody’s role to one beyond its scopes, and lets nobody in again, but keeps people out', async (t) => {
   const as = await tokenWith(['users:write']);
   const patch = async (id: string, body: object): Promise<number> =>
-    (await harness.ask('PATCH', `/api/users/${id}`, { as, body })).status;
+    (await harness.request('PATCH', `/api/users/${id}`, { as, body })).status;
   const editor = await member('editor');
   t.is(await patch(editor, { role: 'viewer' }), 403);
   t.is(await patch(editor, { role: 'auditor' }), 403);
   t.is(await patch(editor, { disabled: true }), 200);
   t.is(await patch(editor, { disabled: false }), 403);
-  t.is((await harness.ask('DELETE', `/api/users/${editor}`, { as })).status, 200);
+  t.is((await harness.request('DELETE', `/api/users/${editor}`, { as })).status, 200);
 });
 
 test('roles say which of them an API token may give', async (t) => {
   const grantable = async (scopes: readonly string[]): Promise<string[]> => {
-    const { body } = await harness.ask('GET', '/api/roles', { as: await tokenWith(scopes) });
+    const { body } = await harness.request('GET', '/api/roles', { as: await tokenWith(scopes) });
     return body.items.flatMap(({ id, grantable }: { id: string; grantable: boolean }) => (grantable ? [id] : []));
   };
   t.deepEqual(await grantable(['users:write']), []);

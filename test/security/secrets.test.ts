@@ -9,7 +9,7 @@ import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
-import type { Asked, World } from '../contract/example.ts';
+import type { OperationRequest, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { wrongWith } from '../contract/operations-success.ts';
 import { isStrict } from '../contract/schema-values.ts';
@@ -17,18 +17,18 @@ import { cookiesOf, secretsIn } from '../contract/secrets.ts';
 import { startWorlds } from '../contract/world.ts';
 import { type Answer, password } from '../end-to-end/api-harness.ts';
 
-const said: string[] = [];
-const say =
+const logLines: string[] = [];
+const logAt =
   (level: string) =>
   (fields: Readonly<Record<string, unknown>>, message: string): void => {
     // Errors have their texts in fields that JSON leaves out.
     const text = JSON.stringify(fields, (_, value) =>
       value instanceof Error ? [value.message, value.stack, String(value.cause)] : value,
     );
-    said.push(`${level} ${message} ${text}`);
+    logLines.push(`${level} ${message} ${text}`);
   };
-const log = { info: say('info'), warn: say('warn'), error: say('error') };
-const measured = (...label: unknown[]): void => void said.push(`metric ${JSON.stringify(label)}`);
+const log = { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+const measured = (...label: unknown[]): void => void logLines.push(`metric ${JSON.stringify(label)}`);
 const metrics = { add: measured, observe: measured, set: measured } as unknown as Metrics;
 
 let a: World;
@@ -56,7 +56,7 @@ const bodySecrets = (body: unknown): string[] => secretsIn(body).filter(isSecret
 /** Each secret with the request that showed it or brought it. */
 const known = new Map<string, string>();
 
-const learn = (operation: Operation, { body, token, headers }: Asked, answer: Answer): void => {
+const learn = (operation: Operation, { body, token, headers }: OperationRequest, answer: Answer): void => {
   const brought = [...bodySecrets(body), token ?? '', headers?.['cookie'] ?? ''];
   for (const secret of [...brought, ...bodySecrets(answer.body), ...cookiesOf(answer)])
     if (secret !== '' && !known.has(secret)) known.set(secret, named(operation));
@@ -65,13 +65,13 @@ const learn = (operation: Operation, { body, token, headers }: Asked, answer: An
 const leaked = (text: string): [secret: string, of: string][] => [...known].filter(([secret]) => text.includes(secret));
 
 /** What is refused for a field or its form must not repeat what the rest of it held. */
-const refusalsOf = async (operation: Operation, asked: Asked): Promise<Answer[]> => {
+const refusalsOf = async (operation: Operation, request: OperationRequest): Promise<Answer[]> => {
   if (operation.body === undefined) return [];
-  const body = JSON.stringify(asked.body ?? {});
+  const body = JSON.stringify(request.body ?? {});
   const surprising = body.replace(/\}$/, body === '{}' ? '"surprise":1}' : ',"surprise":1}');
   // A document of others may have any field.
   const wrong = isStrict(operation.body) ? [surprising, `${body}x`] : [`${body}x`];
-  return Promise.all(wrong.map((text) => a.ask(operation, { ...asked, body: text })));
+  return Promise.all(wrong.map((text) => a.call(operation, { ...request, body: text })));
 };
 
 /** How operations answered something else than they declare, or left another audit record. */
@@ -81,18 +81,18 @@ let answered = 0;
 test.serial('no answer repeats a secret that was shown or sent before, not even an error', async (t) => {
   const failures: string[] = [];
   for (const operation of built) {
-    const asked = await a.example(operation);
-    for (const refused of await refusalsOf(operation, asked)) {
+    const request = await a.example(operation);
+    for (const refused of await refusalsOf(operation, request)) {
       if (refused.status !== 400) failures.push(`${named(operation)} answers ${refused.status}`);
-      for (const secret of bodySecrets(asked.body))
+      for (const secret of bodySecrets(request.body))
         if (JSON.stringify(refused.body).includes(secret)) failures.push(`${named(operation)} repeats ${secret}`);
     }
-    const answer = await a.ask(operation, asked);
+    const answer = await a.call(operation, request);
     answered++;
-    undeclared.push(...(await wrongWith(a, operation, asked, answer)).map((what) => `${named(operation)} ${what}`));
+    undeclared.push(...(await wrongWith(a, operation, request, answer)).map((what) => `${named(operation)} ${what}`));
     for (const [secret, of] of leaked(JSON.stringify(answer.body)))
       failures.push(`${named(operation)} shows ${secret} of ${of}`);
-    learn(operation, asked, answer);
+    learn(operation, request, answer);
   }
   t.deepEqual(failures, []);
   const places = new Set(known.values());
@@ -106,8 +106,8 @@ test.serial('every built operation answered its example as it declares, and left
 });
 
 test.serial('neither logs nor metrics hold a secret', (t) => {
-  t.true(said.some((line) => line.startsWith('metric')));
-  t.deepEqual(leaked(said.join('\n')), []);
+  t.true(logLines.some((line) => line.startsWith('metric')));
+  t.deepEqual(leaked(logLines.join('\n')), []);
 });
 
 test.serial('no audit record holds a secret', async (t) => {

@@ -120,12 +120,12 @@ for (const [title, [headers, body, status]] of Object.entries(tooMuch))
   });
 
 test('on the main address two hosts are refused, and a target in absolute form is its path', async (t) => {
-  const say = async (head: string): Promise<string> => {
+  const sendHead = async (head: string): Promise<string> => {
     const { closed, received } = client(t, `${head}\r\nconnection: close\r\n\r\n`);
     await closed;
     return received().slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
   };
-  t.is(await say('GET /healthz HTTP/1.1\r\nhost: x'), '200');
-  t.is(await say('GET /healthz HTTP/1.1\r\nhost: x\r\nhost: x'), '400');
-  t.is(await say('GET http://elsewhere/healthz HTTP/1.1\r\nhost: x'), '200');
+  t.is(await sendHead('GET /healthz HTTP/1.1\r\nhost: x'), '200');
+  t.is(await sendHead('GET /healthz HTTP/1.1\r\nhost: x\r\nhost: x'), '400');
+  t.is(await sendHead('GET http://elsewhere/healthz HTTP/1.1\r\nhost: x'), '200');
 });

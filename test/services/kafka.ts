@@ -81,19 +81,19 @@ export const clusterId = (): string => `A${randomBytes(16).toString('base64url')
 const apiVersions = Buffer.from([0, 0, 0, 13, 0, 18, 0, 0, 0, 0, 0, 7, 0, 3, 114, 100, 121]);
 
 /** Starts a broker for a moment, to keep its classes. Java looks at where the jars lie, so that they are at their place before. */
-const keepClasses = async (root: string): Promise<void> => {
+const cacheClasses = async (root: string): Promise<void> => {
   if (await exists(classes(root))) return;
   const directory = await mkdtemp(`${classes(root)}.part-`);
   try {
-    const kept = join(directory, 'classes');
+    const archive = join(directory, 'classes');
     const [port = 0] = await freePorts(1);
     const { file, args } = await kafka.command({ root, directory, port });
-    const broker = spawn(file, [`-XX:ArchiveClassesAtExit=${kept}`, ...args], { stdio: 'ignore' });
+    const broker = spawn(file, [`-XX:ArchiveClassesAtExit=${archive}`, ...args], { stdio: 'ignore' });
     const ended = once(broker, 'exit');
     await eventually('a broker whose classes are kept', () => broker.exitCode !== null || kafka.ready(port));
     broker.kill('SIGTERM');
     await ended;
-    await rename(kept, classes(root));
+    await rename(archive, classes(root));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -106,7 +106,7 @@ export const kafka: ServiceDefinition = {
   missing: () => missingTools('kafka', variable, ['java', 'mvn']),
   async install(root) {
     await installInto(jars(root), (folder) => copyDependencies(dependencies, folder));
-    await keepClasses(root);
+    await cacheClasses(root);
   },
   async command(place) {
     await mkdir(place.directory, { recursive: true });
@@ -117,8 +117,8 @@ export const kafka: ServiceDefinition = {
     await writeFile(configuration, `${properties(place)}${more}`);
     await writeFile(log4j, logging);
     const loggingFrom = isVersion3 ? `-Dlog4j.configuration=file:${log4j}` : `-Dlog4j2.configurationFile=${log4j}`;
-    const kept = (await exists(classes(place.root))) ? [`-XX:SharedArchiveFile=${classes(place.root)}`] : [];
-    const java = [...kept, '-cp', join(jars(place.root), '*'), loggingFrom];
+    const archiveArgs = (await exists(classes(place.root))) ? [`-XX:SharedArchiveFile=${classes(place.root)}`] : [];
+    const java = [...archiveArgs, '-cp', join(jars(place.root), '*'), loggingFrom];
     if (!(await exists(join(place.directory, 'log', 'meta.properties')))) {
       const id = await readFile(join(place.directory, 'cluster-id'), 'utf8').catch(clusterId);
       await execute('java', [

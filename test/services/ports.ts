@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:net';
 const first = 11_000;
 const processes = 425;
 const portsEach = 40;
-let turn = 0;
+let offset = 0;
 let base: Promise<number> | undefined;
 
 /** Listens at a port; `undefined` where somebody else does. */
@@ -47,7 +47,7 @@ export const freePorts = async (count: number): Promise<number[]> => {
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried++) {
     if (tried > 3 * portsEach) throw new Error(`fewer than ${count} ports are free from ${from} on`);
-    const port = from + (turn++ % (portsEach / 2 - 1)) * 2;
+    const port = from + (offset++ % (portsEach / 2 - 1)) * 2;
     if (!ports.includes(port) && (await isFree(port)) && (await isFree(port + 1))) ports.push(port);
   }
   return ports;

@@ -4,16 +4,16 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 
 /** The port at which a server is found so. An answer that nobody waits for any more is read to its end here. */
 export const withoutResets = async (port: number): Promise<number> => {
-  const listening = createServer({ allowHalfOpen: true }, (asking) => {
+  const listening = createServer({ allowHalfOpen: true }, (client) => {
     const answering = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    for (const socket of [asking, answering]) socket.setNoDelay(true).unref();
-    asking.pipe(answering).pipe(asking);
+    for (const socket of [client, answering]) socket.setNoDelay(true).unref();
+    client.pipe(answering).pipe(client);
     const leave = (): void => {
-      answering.unpipe(asking).resume().end();
+      answering.unpipe(client).resume().end();
     };
-    asking.once('error', leave).once('close', leave);
+    client.once('error', leave).once('close', leave);
     const end = (): void => {
-      asking.destroy();
+      client.destroy();
     };
     answering.once('error', end).once('close', end);
   });

@@ -149,11 +149,11 @@ const waitUntilReady = async (
 };
 
 /** Ends a process: SIGTERM, then SIGKILL. Resolves when it is gone. */
-const end = async (pid: number, gone: () => boolean, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-  if (gone()) return;
+const end = async (pid: number, hasExited: () => boolean, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+  if (hasExited()) return;
   process.kill(pid, signal);
   const began = Date.now();
-  while (!gone()) {
+  while (!hasExited()) {
     if (Date.now() - began > stretched(20_000)) process.kill(pid, 'SIGKILL');
     await pause(50);
   }

@@ -13,7 +13,7 @@ export const useDrag = (count: number, onChosen: (first: number, last: number) =
   const chosen = drag === undefined ? undefined : { first: Math.min(...drag), last: Math.max(...drag) };
   return {
     chosen,
-    heeds: {
+    dragHandlers: {
       onPointerDown(event: PointerEvent): void {
         (event.currentTarget as Element).setPointerCapture(event.pointerId);
         const at = stepAt(event, count);

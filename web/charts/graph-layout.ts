@@ -18,7 +18,7 @@ export interface Layout {
 }
 
 /** Layers with more nodes are several columns. */
-const mostRows = 16;
+const maxRows = 16;
 const sweeps = 4;
 
 type Ways = ReadonlyMap<string, readonly string[]>;
@@ -35,7 +35,7 @@ const waysOf = (edges: readonly Edge[], from: keyof Edge, to: keyof Edge): Ways 
 
 /** Edges without those that close a circle. Goes through all nodes without recursion: chains are as long as somebody makes them. */
 const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] => {
-  const kept: Edge[] = [];
+  const uniqueEdges: Edge[] = [];
   const state = new Map<string, 'open' | 'done'>();
   for (const root of nodes) {
     if (state.has(root)) continue;
@@ -47,7 +47,7 @@ const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] =
         state.set(top.node, 'done');
         open.pop();
       } else if (state.get(to) !== 'open') {
-        kept.push({ from: top.node, to });
+        uniqueEdges.push({ from: top.node, to });
         if (!state.has(to)) {
           state.set(to, 'open');
           open.push({ node: to, at: 0 });
@@ -55,7 +55,7 @@ const withoutCircles = (nodes: readonly string[], next: Ways): readonly Edge[] =
       }
     }
   }
-  return kept;
+  return uniqueEdges;
 };
 
 /** The length of the longest way to each node. */
@@ -88,7 +88,7 @@ const ordered = (layers: readonly string[][], edges: readonly Edge[]): void => {
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const isForth = sweep % 2 === 0;
     for (const layer of isForth ? layers : layers.toReversed()) {
-      const wanted = new Map(
+      const targetHeights = new Map(
         layer.map((node) => {
           const joined = (isForth ? before : next).get(node) ?? [];
           return [
@@ -97,7 +97,7 @@ const ordered = (layers: readonly string[][], edges: readonly Edge[]): void => {
           ];
         }),
       );
-      layer.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0));
+      layer.sort((one, other) => (targetHeights.get(one) ?? 0) - (targetHeights.get(other) ?? 0));
       settle(layer);
     }
   }
@@ -118,11 +118,11 @@ export const layoutOf = (nodes: readonly string[], edges: readonly Edge[]): Layo
   ordered(layers, own);
   const alone = nodes.filter((node) => !joined.has(node));
   const columns = [...layers, alone].flatMap((layer) =>
-    Array.from({ length: Math.ceil(layer.length / mostRows) }, (_, part) =>
-      layer.slice(part * mostRows, (part + 1) * mostRows),
+    Array.from({ length: Math.ceil(layer.length / maxRows) }, (_, part) =>
+      layer.slice(part * maxRows, (part + 1) * maxRows),
     ),
   );
-  const rows = columns.reduce((most, column) => Math.max(most, column.length), 0);
+  const rows = columns.reduce((maxLength, column) => Math.max(maxLength, column.length), 0);
   const places = new Map<string, Place>();
   for (const [column, inIt] of columns.entries())
     for (const [index, node] of inIt.entries()) places.set(node, { column, row: index + (rows - inIt.length) / 2 });

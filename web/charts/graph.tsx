@@ -26,7 +26,7 @@ const [width, height, gapX, gapY, edgeOf] = [208, 46, 72, 14, 12] as const;
 /** Sizes that can be chosen, the usual one in the middle. */
 const sizes = [0.5, 0.7, 1, 1.3] as const;
 /** From this share on an edge or a node is told to fail. */
-const mostFailed = 0.01;
+const minBadFailureRate = 0.01;
 
 const xOf = ({ column }: Place): number => edgeOf + column * (width + gapX);
 const yOf = ({ row }: Place): number => edgeOf + row * (height + gapY);
@@ -65,9 +65,9 @@ const nearest = (
 };
 
 /** With more edges than this each is faint and thin, so that nodes and what fails stand out. */
-const mostStrong = 150;
+const maxHighlighted = 150;
 
-const isBad = (failed = 0): boolean => failed >= mostFailed;
+const isBad = (failed = 0): boolean => failed >= minBadFailureRate;
 
 export const Graph = ({
   label,
@@ -97,7 +97,7 @@ export const Graph = ({
   const place = useRef<HTMLDivElement>(null);
   const at = places.has(current) ? current : (nodes[0]?.id ?? '');
   const isOpen = open !== undefined && places.has(open);
-  const isCrowded = edges.length > mostStrong;
+  const isCrowded = edges.length > maxHighlighted;
   const near = new Set(edges.flatMap(({ from, to }) => (from === open || to === open ? [from, to] : [])));
   const isFaint = (...ids: readonly string[]): boolean => isOpen && !ids.every((id) => id === open || near.has(id));
   const move = (event: KeyboardEvent): void => {

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../frame/shown-time.ts';
 import { setMoments } from '../frame/time-range.ts';
-import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
+import { Heads } from '../lists/table-header.tsx';
 import { stepAt, useDrag } from './drag.ts';
 import { type Line, shownValue } from './values.ts';
 
@@ -12,7 +12,7 @@ const height = 160;
 /** Colors and dashes repeat after these. */
 const styles = 8;
 /** Columns of the table of numbers; a table of hundreds is read by nobody. */
-const mostColumns = 20;
+const maxColumns = 20;
 
 export interface LinesProps {
   /** What the chart shows, in a few words. */
@@ -64,7 +64,7 @@ const sentenceOf = ({ title, unit, lines }: LinesProps): string => {
 
 const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined) => void }) => {
   const { steps, stepMs, lines, onPoint } = props;
-  const { chosen, heeds } = useDrag(steps.length, (first, last) => {
+  const { chosen, dragHandlers } = useDrag(steps.length, (first, last) => {
     const [from, to] = [steps[first], steps[last]];
     if (from !== undefined && to !== undefined && last > first) setMoments(from, to + stepMs - 1);
   });
@@ -76,10 +76,10 @@ const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined)
       aria-label={sentenceOf(props)}
       viewBox={`0 0 ${steps.length} ${height}`}
       preserveAspectRatio="none"
-      {...heeds}
+      {...dragHandlers}
       onPointerMove={(event) => {
         onPoint(stepAt(event, steps.length));
-        heeds.onPointerMove(event);
+        dragHandlers.onPointerMove(event);
       }}
       onPointerLeave={() => onPoint(undefined)}
     >
@@ -136,7 +136,7 @@ export const Numbers = ({
             <thead>
               <tr>
                 <th scope="col">From</th>
-                {lines.slice(0, mostColumns).map(({ name }) => (
+                {lines.slice(0, maxColumns).map(({ name }) => (
                   <th key={name} scope="col">
                     {shownText(name)}
                   </th>
@@ -147,14 +147,14 @@ export const Numbers = ({
               {steps.map((step, index) => (
                 <tr key={step}>
                   <td>{shownTime(step)}</td>
-                  {lines.slice(0, mostColumns).map(({ name, values }, column) => (
+                  {lines.slice(0, maxColumns).map(({ name, values }, column) => (
                     <td key={name}>{shown(values[index], column)}</td>
                   ))}
                 </tr>
               ))}
             </tbody>
           </table>
-          {lines.length > mostColumns ? <p class="soft">The first {mostColumns} series.</p> : null}
+          {lines.length > maxColumns ? <p class="soft">The first {maxColumns} series.</p> : null}
         </Scrolled>
       ) : null}
     </details>

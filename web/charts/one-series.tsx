@@ -8,18 +8,18 @@ import { linesOf } from './values.ts';
 
 export const OneSeries = <Name extends string>({
   titles,
-  usual,
+  defaultName,
   answer,
 }: {
   /** By the names of series. */
   readonly titles: Readonly<Record<Name, string>>;
   /** Where the address has none. */
-  readonly usual: Name;
+  readonly defaultName: Name;
   readonly answer: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
 }) => {
   const isKnown = (name: string): name is Name => name in titles;
   const written = inAddress('counter');
-  const counter = isKnown(written) ? written : usual;
+  const counter = isKnown(written) ? written : defaultName;
   const found = answer?.series.find(({ name }) => name === counter);
   const { steps, lines } = useMemo(() => linesOf({ series: found === undefined ? [] : [found] }), [found]);
   return (

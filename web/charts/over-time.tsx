@@ -75,18 +75,18 @@ const inksOf = (place: Element): ((name: string) => string) => {
 };
 
 /** Names that are shown at first: all are written anew wherever the pointer goes. */
-const mostNames = 30;
+const maxNames = 30;
 
 /** With more lines than this no points follow the pointer, and lines are thin: those of one pixel cost half. */
-const mostPointed = 20;
+const maxWithPoints = 20;
 
 /** Another one when the colours change. */
 const useTheme = (): string => {
   const [times, setTimes] = useState(0);
   useEffect(() => {
-    const heed = (): void => setTimes((before) => before + 1);
-    dark.addEventListener('change', heed);
-    return () => dark.removeEventListener('change', heed);
+    const onThemeChange = (): void => setTimes((before) => before + 1);
+    dark.addEventListener('change', onThemeChange);
+    return () => dark.removeEventListener('change', onThemeChange);
   }, []);
   return `${theme.value} ${times}`;
 };
@@ -112,17 +112,17 @@ const drawnOf = (series: readonly TimeSeries[], length: number): (readonly (numb
 
 const sentenceOf = ({ title, series }: OverTimeProps): string => {
   const name = title === '' ? 'Chart' : title;
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (const { values } of series)
     for (const value of values) {
       if (value === undefined) continue;
-      if (value < least) least = value;
-      if (value > most) most = value;
+      if (value < min) min = value;
+      if (value > max) max = value;
     }
   const [first] = series;
-  if (first === undefined || least > most) return `${name}: no values.`;
-  return `${name}: ${series.length} series, from ${first.shown(least)} to ${first.shown(most)}.`;
+  if (first === undefined || min > max) return `${name}: no values.`;
+  return `${name}: ${series.length} series, from ${first.shown(min)} to ${first.shown(max)}.`;
 };
 
 const shownTick = (seconds: number, stepSeconds: number): string => {
@@ -135,7 +135,7 @@ const shownTick = (seconds: number, stepSeconds: number): string => {
 const byteSteps = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
 const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot.Axis[] => {
-  const look = {
+  const axisStyle = {
     stroke: ink,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1 },
@@ -143,7 +143,7 @@ const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot
   };
   const units = [...new Set(series.map(({ unit }) => unit))];
   const time: uPlot.Axis = {
-    ...look,
+    ...axisStyle,
     size: 24,
     values: (_, splits, __, ___, step) => splits.map((at) => shownTick(at, step)),
   };
@@ -152,7 +152,7 @@ const axesOf = (series: readonly TimeSeries[], ink: string, grid: string): uPlot
     ...units.slice(0, 2).map((unit, index): uPlot.Axis => {
       const shown = series.find((one) => one.unit === unit)?.shown;
       return {
-        ...look,
+        ...axisStyle,
         scale: unit || 'y',
         ...(unit === 'By' ? { incrs: byteSteps } : {}),
         side: index === 0 ? 3 : 1,
@@ -219,19 +219,19 @@ const optionsOf = (
 ): uPlot.Options => {
   const { series, height, from, to, group, low, high, bands = [] } = props;
   const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
-  const range: uPlot.Scale.Range = (_, least, most) => {
-    const [bottom, top] = [low ?? Math.min(0, least ?? 0), high ?? Math.max(most ?? 1, least ?? 0)];
+  const range: uPlot.Scale.Range = (_, min, max) => {
+    const [bottom, top] = [low ?? Math.min(0, min ?? 0), high ?? Math.max(max ?? 1, min ?? 0)];
     return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.05 : top) : bottom + 1];
   };
   const ink = inksOf(place);
-  const thickness = series.length > mostPointed ? 1 : 1.5;
+  const thickness = series.length > maxWithPoints ? 1 : 1.5;
   return {
     ...{ width, height, ms: 1, legend: { show: false } },
     ...(zone.value === 'browser' ? {} : { tzDate: (at: number) => uPlot.tzDate(new Date(at), zone.value) }),
     cursor: {
       ...{ sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
       // Each is an element of its own, and among so many lines nobody tells them apart.
-      points: { show: series.length <= mostPointed },
+      points: { show: series.length <= maxWithPoints },
     },
     scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
     axes: axesOf(series, ink('ink-soft'), ink('ink-line')),
@@ -283,7 +283,7 @@ const lastOf = (values: TimeSeries['values']): number | undefined => values.find
 /** The chart, the names of its series with their values at the pointer or at the end, and its numbers as a table. */
 export const OverTime = (props: OverTimeProps) => {
   const [at, setAt] = useState<number>();
-  const [most, setMost] = useState(mostNames);
+  const [shownCount, setShownCount] = useState(maxNames);
   const { steps, series, legend, title } = props;
   const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
   return (
@@ -292,16 +292,16 @@ export const OverTime = (props: OverTimeProps) => {
       {legend ? (
         <Scrolled class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
           <ul>
-            {series.slice(0, most).map((one, index) => (
+            {series.slice(0, shownCount).map((one, index) => (
               <li key={`${one.name} ${index}`}>
                 <span class={`swatch ${classOf(one, index)}`} /> <bdi>{shownText(one.name)}</bdi>{' '}
                 <b>{one.shown(at === undefined ? lastOf(one.values) : one.values[at])}</b>
               </li>
             ))}
-            {series.length > most ? (
+            {series.length > shownCount ? (
               <li>
-                <button type="button" class="value" onClick={() => setMost(series.length)}>
-                  {series.length - most} more
+                <button type="button" class="value" onClick={() => setShownCount(series.length)}>
+                  {series.length - shownCount} more
                 </button>
               </li>
             ) : null}

@@ -31,8 +31,8 @@ const last = (values: readonly number[]): number => values.at(-1) ?? 0;
 /** Over values of which none is missing, at least one. */
 const figures: Readonly<Record<string, (values: readonly number[]) => number>> = {
   ...{ last, 'last-not-null': last, first, 'first-not-null': first, mean, sum, variance },
-  min: (values) => values.reduce((least, value) => Math.min(least, value)),
-  max: (values) => values.reduce((most, value) => Math.max(most, value)),
+  min: (values) => values.reduce((min, value) => Math.min(min, value)),
+  max: (values) => values.reduce((max, value) => Math.max(max, value)),
   median: (values) => quantile(values, 0.5),
   count: ({ length }) => length,
   range: (values) => values.reduce((a, b) => Math.max(a, b)) - values.reduce((a, b) => Math.min(a, b)),

@@ -3,14 +3,14 @@
 import type { Result } from '../../queries/result.ts';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { shownTime } from '../frame/shown-time.ts';
-import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
+import { Heads } from '../lists/table-header.tsx';
 import { Lines } from './lines.tsx';
 import { numberOf } from './reduce.ts';
 import { linesOf, shownValue } from './values.ts';
 
 /** More rows are read by nobody. */
-const mostRows = 500;
+const maxRows = 500;
 
 const shownIn = ({ type, unit }: Result['columns'][number], value: unknown): string => {
   if (value === null || value === undefined) return '';
@@ -30,7 +30,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
       <table class="figures texts">
         <Heads columns={columns.map(({ name }) => name)} />
         <tbody>
-          {rows.slice(0, mostRows).map((row, index) => (
+          {rows.slice(0, maxRows).map((row, index) => (
             // Rows have no name.
             <tr key={`${index}`}>
               {columns.map((column, at) => (
@@ -42,7 +42,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
           ))}
         </tbody>
       </table>
-      {rows.length > mostRows ? <p class="soft">The first {mostRows} rows.</p> : null}
+      {rows.length > maxRows ? <p class="soft">The first {maxRows} rows.</p> : null}
     </Scrolled>
   );
 };

@@ -19,8 +19,8 @@ const drawn = (value: number | string | null | undefined): number | undefined =>
 
 /** `orders{shop="north"}` */
 const nameOf = ({ name, labels }: Series): string => {
-  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 /** The steps of an answer, and its series by them. */
@@ -53,9 +53,15 @@ export const shownValue = (value: number | undefined, unit: string): string => {
     const power = Math.min(bytes.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
     return `${number.format(value / 1024 ** power)} ${bytes[power]}`;
   }
-  const told = unit.replace(/[{}]/g, '');
+  const plainUnit = unit.replace(/[{}]/g, '');
   // What is counted is named in the singular: `{record}`.
-  if (value !== 1 && told !== '' && unit === `{${told}}` && !told.endsWith('s') && !told.endsWith('y'))
-    return `${number.format(value)} ${told}s`;
-  return told === '' || told === '1' ? number.format(value) : `${number.format(value)} ${told}`;
+  if (
+    value !== 1 &&
+    plainUnit !== '' &&
+    unit === `{${plainUnit}}` &&
+    !plainUnit.endsWith('s') &&
+    !plainUnit.endsWith('y')
+  )
+    return `${number.format(value)} ${plainUnit}s`;
+  return plainUnit === '' || plainUnit === '1' ? number.format(value) : `${number.format(value)} ${plainUnit}`;
 };

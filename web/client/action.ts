@@ -1,7 +1,7 @@
 /** A call that changes something, when somebody wants it. */
 import { signal } from '@preact/signals';
-import { ask, CallError } from './ask.ts';
 import type { Answered, Call, Declared, Sent } from './call.ts';
+import { CallError, request } from './request.ts';
 
 export class Action<Operation extends Declared> {
   readonly call: Call<Operation>;
@@ -19,7 +19,7 @@ export class Action<Operation extends Declared> {
     this.isRunning.value = true;
     this.error.value = undefined;
     try {
-      return await ask(this.call, sent);
+      return await request(this.call, sent);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.error.value = error;

@@ -81,10 +81,10 @@ export const creationOf = <Kind extends Resource, Fields extends z.ZodType>(
 
 /** A path with parameters. Those without a value are left out. */
 export const asQuery = (path: string, query: Readonly<Record<string, unknown>>): string => {
-  const asked = new URLSearchParams();
+  const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== '') asked.set(name, String(value));
-  return asked.size === 0 ? path : `${path}?${asked}`;
+    if (value !== undefined && value !== '') params.set(name, String(value));
+  return params.size === 0 ? path : `${path}?${params}`;
 };
 export const replacementOf = <Kind extends Resource, Fields extends z.ZodType>(
   path: string,

@@ -7,16 +7,16 @@ type Frame = z.output<typeof LogsFrame> | z.output<typeof HeartbeatFrame>;
 export type TailedRecord = z.output<typeof LogsFrame>['records'][number];
 
 /** Records that are kept; older ones are let go. */
-const mostKept = 5_000;
+const maxRecords = 5_000;
 /** How often what came is shown: more is read by nobody, and takes the browser's time. */
 const shownEveryMs = 200;
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 /** How a live tail stands. */
 export interface Tailing {
   readonly is: 'connecting' | 'live' | 'waiting' | 'paused' | 'over';
   /** Why it waits. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** What was not shown since the tail began, which the server tells. */
@@ -29,7 +29,7 @@ export interface Missed {
 const nothingMissed: Missed = { dropped: 0, skipped: 0, hasGap: false };
 
 export class LiveTail {
-  readonly standing = signal<Tailing>({ is: 'over', why: '' });
+  readonly state = signal<Tailing>({ is: 'over', reason: '' });
   /** What is shown, newest first. */
   readonly records = signal<readonly TailedRecord[]>([]);
   readonly missed = signal<Missed>(nothingMissed);
@@ -37,7 +37,7 @@ export class LiveTail {
   readonly came = signal(0);
   /** Those that came while it is paused. */
   readonly waiting = signal(0);
-  #kept: TailedRecord[] = [];
+  #buffer: TailedRecord[] = [];
   #came = 0;
   #missed = nothingMissed;
   #socket: WebSocket | undefined;
@@ -53,7 +53,7 @@ export class LiveTail {
     this.close();
     this.#query = query;
     this.#position = '';
-    this.#kept = [];
+    this.#buffer = [];
     this.#came = 0;
     this.#missed = nothingMissed;
     this.#isPaused = false;
@@ -62,7 +62,7 @@ export class LiveTail {
   }
 
   #connect(): void {
-    this.standing.value = { is: this.#isPaused ? 'paused' : 'connecting', why: '' };
+    this.state.value = { is: this.#isPaused ? 'paused' : 'connecting', reason: '' };
     const begin: Record<string, string> = this.#position === '' ? { last: '200' } : { resume: this.#position };
     const address = new URL(`/ws/live-tail?${new URLSearchParams({ ...this.#query, ...begin })}`, location.href);
     address.protocol = address.protocol.replace('http', 'ws');
@@ -70,29 +70,32 @@ export class LiveTail {
     this.#socket = socket;
     socket.addEventListener('open', () => {
       this.#breaks = 0;
-      this.standing.value = { is: this.#isPaused ? 'paused' : 'live', why: '' };
+      this.state.value = { is: this.#isPaused ? 'paused' : 'live', reason: '' };
     });
-    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data)) as Frame));
+    socket.addEventListener('message', ({ data }) => this.#handleFrame(JSON.parse(String(data)) as Frame));
     socket.addEventListener('close', ({ reason }) => {
       if (this.#socket !== socket) return;
-      const waitMs = Math.min(longestWaitMs, 1_000 * 2 ** this.#breaks++);
-      const told = reason === '' ? 'The connection broke' : reason;
-      this.standing.value = { is: 'waiting', why: `${told}. It goes on after the last record in ${waitMs / 1_000} s.` };
+      const waitMs = Math.min(maxWaitMs, 1_000 * 2 ** this.#breaks++);
+      const closeReason = reason === '' ? 'The connection broke' : reason;
+      this.state.value = {
+        is: 'waiting',
+        reason: `${closeReason}. It goes on after the last record in ${waitMs / 1_000} s.`,
+      };
       this.#again = setTimeout(() => this.#connect(), waitMs);
     });
   }
 
-  #take(frame: Frame): void {
+  #handleFrame(frame: Frame): void {
     this.#position = frame.position;
     const { dropped, skipped, hasGap } = this.#missed;
     this.#missed = {
       ...{ dropped: dropped + frame.dropped, skipped: skipped + frame.skipped, hasGap: hasGap || frame.gap },
     };
     if (frame.type === 'records') {
-      this.#kept.push(...frame.records);
+      this.#buffer.push(...frame.records);
       this.#came += frame.records.length;
       // In steps: moving all of them for each frame would cost more than they do.
-      if (this.#kept.length > mostKept * 2) this.#kept = this.#kept.slice(-mostKept);
+      if (this.#buffer.length > maxRecords * 2) this.#buffer = this.#buffer.slice(-maxRecords);
     }
     this.#shows ??= setTimeout(() => this.#show(), shownEveryMs);
   }
@@ -107,18 +110,18 @@ export class LiveTail {
     }
     this.came.value = this.#came;
     this.waiting.value = 0;
-    this.records.value = this.#kept.slice(-mostKept).reverse();
+    this.records.value = this.#buffer.slice(-maxRecords).reverse();
   }
 
   /** What comes is kept, and shown once it goes on. */
   pause(): void {
     this.#isPaused = true;
-    if (this.standing.peek().is === 'live') this.standing.value = { is: 'paused', why: '' };
+    if (this.state.peek().is === 'live') this.state.value = { is: 'paused', reason: '' };
   }
 
   goOn(): void {
     this.#isPaused = false;
-    if (this.standing.peek().is === 'paused') this.standing.value = { is: 'live', why: '' };
+    if (this.state.peek().is === 'paused') this.state.value = { is: 'live', reason: '' };
     this.#show();
   }
 
@@ -129,6 +132,6 @@ export class LiveTail {
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();
-    this.standing.value = { is: 'over', why: '' };
+    this.state.value = { is: 'over', reason: '' };
   }
 }

@@ -1,9 +1,9 @@
 /** Who takes care of something, which whoever may change it chooses. */
 import type { Action } from '../client/action.ts';
+import { Problem } from '../frame/freshness.tsx';
 import { usePeople } from '../frame/people.ts';
 import { type AnyCall, may } from '../frame/rights.ts';
 import { shownText } from '../frame/shown-text.tsx';
-import { Problem } from '../frame/standing.tsx';
 import { Options } from './inputs.tsx';
 
 export const Assignee = ({

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
 import type { Declared } from '../client/call.ts';
-import { Problem } from '../frame/standing.tsx';
+import { Problem } from '../frame/freshness.tsx';
 import { Wrong } from './field.tsx';
 import { type ImportOutcome, ImportOutcomes } from './import-outcomes.tsx';
 import { LinesInput } from './inputs.tsx';
@@ -39,11 +39,11 @@ export const ImportForm = ({
   const [files, setFiles] = useState<readonly ImportedFile[]>([]);
   const read = async (chosen: readonly File[]): Promise<void> =>
     setFiles(await Promise.all(chosen.map(async (file) => ({ name: file.name, source: await file.text() }))));
-  const [told, setTold] = useState<Parameters<typeof ImportOutcomes>[0]>();
+  const [outcomes, setOutcomes] = useState<Parameters<typeof ImportOutcomes>[0]>();
   const runAs = async (wasTrial: boolean): Promise<void> => {
-    setTold(undefined);
+    setOutcomes(undefined);
     const of = await run(files, wasTrial);
-    setTold(of && { of, wasTrial });
+    setOutcomes(of && { of, wasTrial });
   };
   const isRunning = action.isRunning.value;
   const isEmpty = files.every(({ source }) => source.trim() === '');
@@ -82,7 +82,7 @@ export const ImportForm = ({
         {files.length > 1 ? <Wrong message={problem} /> : null}
       </div>
       {problem === undefined ? <Problem error={action.error.value} /> : null}
-      {told === undefined ? null : <ImportOutcomes {...told} />}
+      {outcomes === undefined ? null : <ImportOutcomes {...outcomes} />}
     </>
   );
 };

@@ -1,8 +1,8 @@
 /** What becomes of each thing that is imported. */
 import { Link } from '../frame/link.tsx';
 import { shownText } from '../frame/shown-text.tsx';
-import { Heads } from '../lists/heads.tsx';
 import { Scrolled } from '../lists/scrolled.tsx';
+import { Heads } from '../lists/table-header.tsx';
 
 /** What became of one thing, or would. */
 export interface ImportOutcome {
@@ -12,7 +12,7 @@ export interface ImportOutcome {
   /** As the API calls it, or for people: `created`, `refused`. */
   readonly outcome: string;
   /** What is wrong with it, or lost, and where. */
-  readonly because: readonly { readonly line?: number; readonly path?: string; readonly message: string }[];
+  readonly reasons: readonly { readonly line?: number; readonly path?: string; readonly message: string }[];
   /** An address of the page, where there is one of it. */
   readonly to?: string | undefined;
 }
@@ -21,7 +21,7 @@ export interface ImportOutcome {
 const counted = (all: readonly ImportOutcome[]): string =>
   [...Map.groupBy(all, ({ outcome }) => outcome)].map(([outcome, of]) => `${of.length} ${outcome}`).join(', ');
 
-const Because = ({ line, path = '', message }: ImportOutcome['because'][number]) => (
+const Because = ({ line, path = '', message }: ImportOutcome['reasons'][number]) => (
   <p class="soft">
     {line === undefined ? '' : `Line ${line}${path === '' ? ': ' : ', '}`}
     {path === '' ? null : (
@@ -51,13 +51,13 @@ export const ImportOutcomes = ({
         <table class="figures texts">
           <Heads columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
           <tbody>
-            {of.map(({ at, name, outcome, because, to }, index) => (
+            {of.map(({ at, name, outcome, reasons, to }, index) => (
               <tr key={index}>
                 {arePlaced ? <td>{shownText(at ?? '')}</td> : null}
                 <td>{to === undefined ? <bdi>{shownText(name)}</bdi> : <Link to={to}>{shownText(name)}</Link>}</td>
                 <td class={outcome === 'refused' ? 'text-error' : ''}>{outcome}</td>
                 <td>
-                  {because.map((one, which) => (
+                  {reasons.map((one, which) => (
                     <Because key={which} {...one} />
                   ))}
                 </td>

@@ -18,13 +18,13 @@ export const TextInput = ({
   value,
   problem,
   hint,
-  most = 256,
+  maxLength = 256,
   onChange,
-}: Input<string> & { readonly most?: number }) => (
+}: Input<string> & { readonly maxLength?: number }) => (
   <Field label={label} problem={problem} hint={hint}>
     <input
       value={value}
-      maxLength={most}
+      maxLength={maxLength}
       autocomplete="off"
       spellcheck={false}
       aria-invalid={problem !== undefined}
@@ -55,7 +55,7 @@ export const NumberInput = ({
   onChange,
 }: Input<number | null> & { readonly isSigned?: boolean }) => {
   const [typed, setTyped] = useState('');
-  const take = (text: string): void => {
+  const parseNumber = (text: string): void => {
     setTyped(text);
     onChange(text === '' ? null : Number(text));
   };
@@ -68,7 +68,7 @@ export const NumberInput = ({
         min={isSigned ? undefined : 0}
         value={isSame ? typed : String(value ?? '')}
         aria-invalid={problem !== undefined}
-        onInput={({ currentTarget: { value, validity } }) => (validity.badInput ? undefined : take(value))}
+        onInput={({ currentTarget: { value, validity } }) => (validity.badInput ? undefined : parseNumber(value))}
       />
     </Field>
   );
@@ -93,7 +93,7 @@ export const ListInput = <Part,>({
   return (
     <TextInput
       {...input}
-      most={4096}
+      maxLength={4096}
       value={isSame ? typed : value.map(write).join(', ')}
       onChange={(text) => {
         setTyped(text);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
 import { projects } from '../frame/project.ts';
 import { shownMoment } from '../frame/shown-time.ts';
-import { Heads } from '../lists/heads.tsx';
+import { Heads } from '../lists/table-header.tsx';
 import { CheckInput, NumberInput, SelectInput, SomeInput, TextInput, WallTimeInput } from './inputs.tsx';
 
 type Planned = Omit<z.input<typeof MaintenanceWindowFields>, 'matchers'>;
@@ -45,7 +45,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
       <TextInput label="Name" value={plan.name} problem={wrong('name')} onChange={(name) => onChange({ name })} />
       <TextInput
         label="Because"
-        most={4096}
+        maxLength={4096}
         value={plan.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => onChange({ description })}
@@ -79,7 +79,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
         <TextInput
           label="Rule"
           hint="As calendars write it (RRULE): FREQ=MONTHLY;BYDAY=1SU"
-          most={512}
+          maxLength={512}
           value={recurrence}
           problem={wrong('recurrence')}
           onChange={(rule) => onChange({ recurrence: rule.trim() || null })}

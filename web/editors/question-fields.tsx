@@ -44,7 +44,7 @@ const AsJson = ({
   readonly onChange: (value: unknown) => void;
 }) => {
   const [problem, setProblem] = useState('');
-  const take = (text: string): void => {
+  const parseQuery = (text: string): void => {
     try {
       const value: unknown = JSON.parse(text);
       const isQuery = typeof value === 'object' && value !== null;
@@ -62,7 +62,7 @@ const AsJson = ({
           rows={8}
           spellcheck={false}
           defaultValue={JSON.stringify(value, null, 2)}
-          onChange={({ currentTarget }) => take(currentTarget.value)}
+          onChange={({ currentTarget }) => parseQuery(currentTarget.value)}
         />
       </label>
       <Wrong message={problem} />
@@ -140,7 +140,7 @@ const Field = ({
   id,
 }: Fields & { readonly problem: string | undefined; readonly id: string }) => {
   const [label, placeholder] = texts[kind] ?? ['Search', 'service:cart severity:error'];
-  const told = localProblem(kind, written.text) ?? problem;
+  const shownProblem = localProblem(kind, written.text) ?? problem;
   return (
     <>
       <label>
@@ -152,13 +152,13 @@ const Field = ({
           spellcheck={false}
           value={written.text}
           placeholder={placeholder}
-          aria-invalid={told !== undefined}
+          aria-invalid={shownProblem !== undefined}
           aria-describedby={id}
           onInput={({ currentTarget }) => set({ text: currentTarget.value })}
         />
       </label>
       <p class="problem-text" id={id} role="alert">
-        {told === undefined ? '' : shownText(told)}
+        {shownProblem === undefined ? '' : shownText(shownProblem)}
       </p>
     </>
   );
@@ -191,11 +191,11 @@ export const QuestionFields = ({
 }) => {
   const [kind, setKind] = useState<QuestionKind>(() => kindOf(query));
   const written = writtenOf(query);
-  const take = (next: QuestionKind, changed: Written): void => {
-    const asked = queryOf(next, changed, query);
-    if (asked !== undefined) onChange(asked, next);
+  const changeQuery = (next: QuestionKind, changed: Written): void => {
+    const changedQuery = queryOf(next, changed, query);
+    if (changedQuery !== undefined) onChange(changedQuery, next);
   };
-  const fields = { kind, written, set: (changed: Partial<Written>) => take(kind, { ...written, ...changed }) };
+  const fields = { kind, written, set: (changed: Partial<Written>) => changeQuery(kind, { ...written, ...changed }) };
   const kinds = Object.entries(questions).filter(([each]) => !without.includes(each as QuestionKind));
   return (
     <>
@@ -206,7 +206,7 @@ export const QuestionFields = ({
           onChange={({ currentTarget }) => {
             const next = currentTarget.value as QuestionKind;
             setKind(next);
-            take(next, begun(next, kind, written));
+            changeQuery(next, begun(next, kind, written));
           }}
         >
           <Options of={Object.fromEntries(kinds)} />

@@ -71,7 +71,7 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
   const scope = { ...(projectId === undefined ? {} : { projectId }) };
   const records = { ...scope, ...(text === '' ? {} : { search: text }) };
   const isRate = overTime === 'rate' || overTime === 'increase';
-  const asked = {
+  const queries = {
     promql: { kind: 'promql', expression: text },
     metric: {
       ...{ kind: 'metric', metric: text, overTime, across: isRate ? 'sum' : 'avg', groupBy, ...scope },
@@ -85,7 +85,7 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
     'rows traces': { kind: 'rows', signal: 'traces', ...records },
     json: undefined,
   }[kind];
-  return asked as Query | undefined;
+  return queries as Query | undefined;
 };
 
 /** What is written as JSON may be of any form. */

@@ -19,15 +19,15 @@ export const RemovalForm = ({
   readonly onRemoved: () => void;
   readonly children?: ComponentChildren;
 }) => {
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const run = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
+    if (!isConfirming) return setConfirming(true);
     if ((await remove()) === undefined) return;
     onRemoved();
     refresh();
   };
   return (
-    <ActionForm action={action} label={isAsked ? second : first} onSubmit={run}>
+    <ActionForm action={action} label={isConfirming ? second : first} onSubmit={run}>
       {children}
     </ActionForm>
   );

@@ -2,7 +2,7 @@
 import type { Query } from '../../queries/query.ts';
 import { toArea } from '../frame/address.ts';
 
-interface Asking {
+interface RangedQuery {
   readonly query: Query;
   readonly from: string;
   readonly to: string;
@@ -14,7 +14,7 @@ const recordsOf: Readonly<Record<string, readonly [title: string, path: string]>
 };
 
 /** Places by their titles: the records that are counted, the metric, and a rule of it. */
-export const waysTo = ({ query, from, to }: Asking): readonly (readonly [title: string, address: string])[] => {
+export const waysTo = ({ query, from, to }: RangedQuery): readonly (readonly [title: string, address: string])[] => {
   const rule = ['Make a rule of it', toArea('/alerts/rule', { query: JSON.stringify(query), from, to })] as const;
   if (query.kind === 'promql')
     return [['In metrics', toArea('/explore-metrics', { promql: query.expression, from, to })], rule];

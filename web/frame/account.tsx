@@ -1,10 +1,10 @@
 /** Who is signed in, where, and how they want the page. */
 import { toArea } from './address.ts';
+import { Problem } from './freshness.tsx';
 import { Link } from './link.tsx';
 import { changing, type Preferences, prefer, preferences } from './preferences.ts';
 import { elsewhere, goTo, type Session, sessionError, signOut } from './session.ts';
 import { shownText } from './shown-text.tsx';
-import { Problem } from './standing.tsx';
 import { theme, themes } from './theme.ts';
 
 const Places = () =>

@@ -1,13 +1,13 @@
 /** Fields, a button that does something with them, and why that was refused. */
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../client/action.ts';
-import { Problem } from './standing.tsx';
+import { Problem } from './freshness.tsx';
 
 export const ActionForm = ({
   action,
   label,
   onSubmit,
-  said,
+  message,
   children,
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
@@ -15,7 +15,7 @@ export const ActionForm = ({
   readonly label: string;
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;
   /** What came of it, where that is told in words. */
-  readonly said?: string;
+  readonly message?: string;
   readonly children: ComponentChildren;
 }) => (
   <form
@@ -29,9 +29,9 @@ export const ActionForm = ({
     <button type="submit" disabled={action.isRunning.value}>
       {label}
     </button>
-    {said === undefined ? null : (
+    {message === undefined ? null : (
       <p class="soft" role="status">
-        {said}
+        {message}
       </p>
     )}
     <Problem error={action.error.value} />

@@ -47,8 +47,8 @@ export const change = (values: AddressValues, options?: { readonly replace?: boo
 
 /** An address of another area. The range of time and the project go along, all else is that area's own. */
 export const toArea = (pathname: string, values: Readonly<Record<string, string>> = {}): string => {
-  const kept = new URLSearchParams();
-  for (const name of ['from', 'to', 'project']) if (inAddress(name) !== '') kept.set(name, inAddress(name));
-  for (const [name, value] of Object.entries(values)) if (value !== '') kept.set(name, value);
-  return kept.size === 0 ? pathname : `${pathname}?${kept}`;
+  const params = new URLSearchParams();
+  for (const name of ['from', 'to', 'project']) if (inAddress(name) !== '') params.set(name, inAddress(name));
+  for (const [name, value] of Object.entries(values)) if (value !== '') params.set(name, value);
+  return params.size === 0 ? pathname : `${pathname}?${params}`;
 };

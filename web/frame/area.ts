@@ -1,13 +1,13 @@
 /** What an area of the page declares. */
 import type { ComponentType } from 'preact';
-import { type AnyCall, whyNot } from './rights.ts';
+import { type AnyCall, explainDenial } from './rights.ts';
 
 export interface Area {
   /** `/logs`. Everything below it is the area's too. */
   readonly path: string;
   readonly title: string;
   /** What it asks first: who may not call it cannot open the area. */
-  readonly asks: AnyCall;
+  readonly requiredCall: AnyCall;
   /** Its code comes when it is first opened. */
   load(): Promise<ComponentType>;
 }
@@ -19,4 +19,4 @@ export interface AreaGroup {
 }
 
 /** Why this person cannot open an area; empty where they can. */
-export const whyClosed = ({ title, asks }: Area): string => whyNot(asks, title);
+export const explainClosedArea = ({ title, requiredCall }: Area): string => explainDenial(requiredCall, title);

@@ -10,6 +10,6 @@ const units: readonly (readonly [name: string, nanoseconds: number])[] = [
 /** `12.3 ms` of nanoseconds, which answers write as a text where they are too many for a number. */
 export const shownDuration = (nanoseconds: number | string): string => {
   const value = Number(nanoseconds);
-  const [name, size] = units.find(([, least]) => Math.abs(value) >= least) ?? ['ns', 1];
+  const [name, size] = units.find(([, unitSize]) => Math.abs(value) >= unitSize) ?? ['ns', 1];
   return `${Number((value / size).toPrecision(3))} ${name}`;
 };

@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks';
 /** Escape closes what a view has open. */
 export const useEscape = (close: () => void): void =>
   useEffect(() => {
-    const heed = ({ key }: KeyboardEvent): void => {
+    const onKeyDown = ({ key }: KeyboardEvent): void => {
       if (key === 'Escape') close();
     };
-    addEventListener('keydown', heed);
-    return () => removeEventListener('keydown', heed);
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
   }, []);

@@ -4,9 +4,9 @@ import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Account } from './account.tsx';
 import { change, go, path, toArea } from './address.ts';
-import { type Area, type AreaGroup, whyClosed } from './area.ts';
+import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { Keys, listenToKeys, seeks } from './keys.tsx';
-import { loadAnew } from './later.tsx';
+import { reloadPage } from './lazy-load.tsx';
 import { isShown, Menu } from './menu.tsx';
 import { preferences } from './preferences.ts';
 import { projectId, projects } from './project.ts';
@@ -45,7 +45,7 @@ const Seeking = ({ areas }: { readonly areas: readonly Area[] }) => {
         (file) => {
           palette.value = file.Palette;
         },
-        () => loadAnew(),
+        () => reloadPage(),
       );
   }, [seeks.value]);
   if (!seeks.value || Palette === undefined) return null;
@@ -71,7 +71,7 @@ const viewOf = (area: Area): Signal<ComponentType | 'failed' | undefined> => {
       view.value = component;
     },
     () => {
-      if (!loadAnew()) view.value = 'failed';
+      if (!reloadPage()) view.value = 'failed';
     },
   );
   return view;
@@ -85,12 +85,12 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
         <p>The menu shows what there is.</p>
       </section>
     );
-  const why = whyClosed(area);
-  if (why !== '')
+  const closedReason = explainClosedArea(area);
+  if (closedReason !== '')
     return (
       <section class="said">
         <h1>{area.title}</h1>
-        <p>{why}</p>
+        <p>{closedReason}</p>
       </section>
     );
   const View = viewOf(area).value;
@@ -101,7 +101,7 @@ const Shown = ({ area }: { readonly area: Area | undefined }) => {
 
 /** The first area is where the page opens. */
 const openFirst = (areas: readonly Area[]): void => {
-  const first = areas.find((area) => whyClosed(area) === '') ?? areas[0];
+  const first = areas.find((area) => explainClosedArea(area) === '') ?? areas[0];
   if (path.peek() !== '/' || first === undefined) return;
   const project = projectId.peek() || (preferences.peek()?.defaultProjectId ?? '');
   go(toArea(first.path, { project }), { replace: true });

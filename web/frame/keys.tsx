@@ -28,7 +28,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 /** Heeds keys until the function that it gives is called. */
 export const listenToKeys = (): (() => void) => {
-  const heed = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       seeks.value = true;
@@ -46,10 +46,10 @@ export const listenToKeys = (): (() => void) => {
     for (const menu of document.querySelectorAll('details.menu[open]'))
       if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute('open');
   };
-  addEventListener('keydown', heed);
+  addEventListener('keydown', onKeyDown);
   addEventListener('pointerdown', closeOthers);
   return () => {
-    removeEventListener('keydown', heed);
+    removeEventListener('keydown', onKeyDown);
     removeEventListener('pointerdown', closeOthers);
   };
 };

@@ -54,7 +54,7 @@ interface Block {
   readonly lines: number;
 }
 
-const fenceOf = (lines: readonly string[], at: number): Block | undefined => {
+const codeBlockOf = (lines: readonly string[], at: number): Block | undefined => {
   if (!/^ {0,3}```/.test(lines[at] ?? '')) return undefined;
   const code = whileHolds(lines, at + 1, (line) => !/^ {0,3}```/.test(line));
   return { node: <pre class="body">{shownText(code.join('\n'), { lines: true })}</pre>, lines: code.length + 2 };
@@ -126,7 +126,7 @@ const headingOf = (lines: readonly string[], at: number): Block | undefined => {
 const ruleOf = (lines: readonly string[], at: number): Block | undefined =>
   /^ {0,3}(?:---|\*\*\*|___)[-*_ ]*$/.test(lines[at] ?? '') ? { node: <hr />, lines: 1 } : undefined;
 
-const kinds = [fenceOf, ruleOf, headingOf, quoteOf, listOf, tableOf];
+const kinds = [codeBlockOf, ruleOf, headingOf, quoteOf, listOf, tableOf];
 
 const beginsBlock = (lines: readonly string[], at: number): boolean =>
   kinds.some((kind) => kind(lines, at) !== undefined);

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { path, toArea } from './address.ts';
-import { type Area, type AreaGroup, whyClosed } from './area.ts';
+import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { Link } from './link.tsx';
 
 /** Whether an area is shown. */
@@ -13,15 +13,15 @@ const isOpen = signal(false);
 
 /** A closed area leads to why it is. */
 const Way = ({ area }: { readonly area: Area }) => {
-  const why = whyClosed(area);
+  const closedReason = explainClosedArea(area);
   return (
     <Link to={toArea(area.path)} isCurrent={isShown(area)}>
-      {why === '' ? (
+      {closedReason === '' ? (
         area.title
       ) : (
-        <span class="closed" title={why}>
+        <span class="closed" title={closedReason}>
           {area.title}
-          <span class="sr-only">: {why}</span>
+          <span class="sr-only">: {closedReason}</span>
         </span>
       )}
     </Link>
@@ -34,13 +34,13 @@ export const Menu = ({ groups }: { readonly groups: readonly AreaGroup[] }) => {
     isOpen.value = false;
   }, [path.value]);
   const current = groups.flatMap(({ areas }) => areas).find(isShown);
-  const heed = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || !isOpen.value) return;
     isOpen.value = false;
     button.current?.focus();
   };
   return (
-    <nav class="areas" aria-label="Areas" onKeyDown={heed}>
+    <nav class="areas" aria-label="Areas" onKeyDown={onKeyDown}>
       <span class="brand">OIQ</span>
       <button
         ref={button}

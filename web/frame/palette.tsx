@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { listDashboards } from '../../api/groups/dashboards/list.ts';
 import type { savedQueryResource } from '../../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../../api/groups/services/list.ts';
-import { ask } from '../client/ask.ts';
 import { callOf, listOf, type ViewOf } from '../client/call.ts';
+import { request } from '../client/request.ts';
 import { go, toArea } from './address.ts';
-import { type Area, whyClosed } from './area.ts';
+import { type Area, explainClosedArea } from './area.ts';
 import { projectScope } from './project.ts';
 import { shownText } from './shown-text.tsx';
 import { writtenRange } from './time-range.ts';
@@ -18,7 +18,7 @@ interface Way {
   readonly to: string;
 }
 
-const most = 8;
+const maxPerKind = 8;
 const findAfterMs = 120;
 
 const services = callOf<typeof listServices>('GET', '/api/services');
@@ -49,19 +49,19 @@ const found = async (text: string, open: (path: string) => boolean, signal: Abor
   const range = { ...writtenRange.peek(), ...projectScope.peek() };
   const ways = await Promise.all([
     open('/services') && search !== ''
-      ? ask(services, { query: { ...range, search, limit: most } }, signal).then(
+      ? request(services, { query: { ...range, search, limit: maxPerKind } }, signal).then(
           ({ items }) =>
             items.map(({ name }) => ({ kind: 'Service', name, to: toArea('/services', { service: name }) })),
           none,
         )
       : [],
     open('/dashboards')
-      ? ask(dashboards, { query: { search, limit: most } }, signal).then(
+      ? request(dashboards, { query: { search, limit: maxPerKind } }, signal).then(
           ({ items }) => items.map(({ id, name }) => ({ kind: 'Dashboard', name, to: toArea(`/dashboards/${id}`) })),
           none,
         )
       : [],
-    ask(savedQueries, { query: { search, limit: most } }, signal).then(
+    request(savedQueries, { query: { search, limit: maxPerKind } }, signal).then(
       ({ items }) =>
         items.flatMap((query) => {
           const to = placeOf(query);
@@ -86,15 +86,15 @@ const areasIn = (areas: readonly Area[], text: string): Way[] =>
 export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; readonly onClose: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  const [asked, setAsked] = useState<readonly Way[]>([]);
+  const [foundWays, setFoundWays] = useState<readonly Way[]>([]);
   const [active, setActive] = useState(0);
-  const mayOpen = areas.filter((area) => whyClosed(area) === '');
+  const mayOpen = areas.filter((area) => explainClosedArea(area) === '');
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     const cancel = new AbortController();
     const find = async (): Promise<void> => {
       const ways = await found(text, (path) => mayOpen.some((area) => area.path === path), cancel.signal);
-      if (!cancel.signal.aborted) setAsked(ways);
+      if (!cancel.signal.aborted) setFoundWays(ways);
     };
     const timer = setTimeout(() => void find(), findAfterMs);
     return () => {
@@ -102,15 +102,15 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
       cancel.abort();
     };
   }, [text]);
-  const ways = [...traceIn(text), ...areasIn(mayOpen, text), ...asked];
-  const take = (way: Way | undefined): void => {
+  const ways = [...traceIn(text), ...areasIn(mayOpen, text), ...foundWays];
+  const openWay = (way: Way | undefined): void => {
     if (way === undefined) return;
     dialog.current?.close();
     go(way.to);
   };
-  const heed = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
-    if (event.key === 'Enter') take(ways[active]);
+    if (event.key === 'Enter') openWay(ways[active]);
     if (step === 0 && event.key !== 'Enter') return;
     event.preventDefault();
     if (ways.length > 0) setActive((active + step + ways.length) % ways.length);
@@ -132,7 +132,7 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
           setText(currentTarget.value);
           setActive(0);
         }}
-        onKeyDown={heed}
+        onKeyDown={onKeyDown}
       />
       {ways.length === 0 ? (
         <p class="soft" role="status">
@@ -149,7 +149,7 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
               aria-selected={index === active}
               onPointerDown={(event) => {
                 event.preventDefault();
-                take(way);
+                openWay(way);
               }}
             >
               <bdi>{shownText(way.name)}</bdi> <span class="soft">{way.kind}</span>

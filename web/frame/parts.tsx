@@ -5,15 +5,15 @@ import { Link } from './link.tsx';
 import { type AnyCall, may } from './rights.ts';
 
 /** A view that says what it asks first. */
-export type AskingView = ComponentType & { readonly asks?: AnyCall };
+export type CallingView = ComponentType & { readonly requiredCall?: AnyCall };
 
 export interface Part {
   /** Below the area's path; empty for the first. */
   readonly name: string;
   readonly title: string;
-  readonly View: AskingView;
+  readonly View: CallingView;
   /** What it asks first, where its view does not say that: it is shown to those who may call it. */
-  readonly asks?: AnyCall;
+  readonly requiredCall?: AnyCall;
 }
 
 /** The view of an area of parts. */
@@ -21,7 +21,7 @@ export const partsOf =
   (title: string, parts: readonly Part[]): ComponentType =>
   () => {
     const [, area = '', at = ''] = path.value.split('/');
-    const open = parts.filter(({ asks, View }) => may(asks ?? View.asks));
+    const open = parts.filter(({ requiredCall, View }) => may(requiredCall ?? View.requiredCall));
     const part = open.find(({ name }) => name === at) ?? open[0];
     if (part === undefined) return <p class="said">Nothing here is open to your role.</p>;
     return (

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { getOnCall } from '../../api/groups/incidents/shifts.ts';
 import { callOf } from '../client/call.ts';
-import { Question } from '../client/question.ts';
+import { Question } from '../client/query.ts';
 import { may } from './rights.ts';
 import { session } from './session.ts';
 import { refreshes } from './time-range.ts';
@@ -17,12 +17,12 @@ export type Names = Readonly<Record<string, string>>;
 
 export const usePeople = (): Names => {
   useEffect(() => {
-    people.ask({ query: { names: may(scheduling) ? 'all' : 'on-call' } });
+    people.run({ query: { names: may(scheduling) ? 'all' : 'on-call' } });
     return () => people.cancel();
   }, [refreshes.value]);
   const { user } = session.value ?? {};
   return {
-    ...people.standing.value.answer?.names,
+    ...people.state.value.answer?.names,
     ...(user === undefined ? {} : { [user.id]: user.name }),
   };
 };

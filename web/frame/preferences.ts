@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals';
 import type { getPreferences, putPreferences } from '../../api/groups/users/preferences.ts';
 import { Action } from '../client/action.ts';
-import { ask } from '../client/ask.ts';
 import { type Answered, callOf } from '../client/call.ts';
+import { request } from '../client/request.ts';
 import { setTimeForm } from './shown-time.ts';
 import { theme } from './theme.ts';
 
@@ -13,7 +13,7 @@ export type Preferences = Answered<typeof getPreferences>;
 export const preferences = signal<Preferences | undefined>(undefined);
 export const changing = new Action(callOf<typeof putPreferences>('PUT', '/api/preferences'));
 
-const take = (chosen: Preferences): void => {
+const applyPreferences = (chosen: Preferences): void => {
   preferences.value = chosen;
   setTimeForm(chosen);
   theme.value = chosen.theme;
@@ -25,8 +25,8 @@ let lastChange: Promise<void> = Promise.resolve();
 
 /** Asks for them; without an answer the page is as the browser has it. */
 export const readPreferences = async (): Promise<void> => {
-  saved = await ask(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
-  if (saved !== undefined) take(saved);
+  saved = await request(callOf<typeof getPreferences>('GET', '/api/preferences')).catch(() => undefined);
+  if (saved !== undefined) applyPreferences(saved);
 };
 
 const save = async (changes: Partial<Preferences>): Promise<void> => {
@@ -37,14 +37,14 @@ const save = async (changes: Partial<Preferences>): Promise<void> => {
   // What was chosen since then stays.
   const refused = Object.keys(changes) as (keyof Preferences)[];
   const undone = Object.fromEntries(refused.map((key) => [key, before[key]]));
-  take({ ...before, ...preferences.peek(), ...undone });
+  applyPreferences({ ...before, ...preferences.peek(), ...undone });
 };
 
 /** Changes some of them, here at once, and in the API one change after the other, so that none takes another back. */
 export const prefer = (changes: Partial<Preferences>): Promise<void> => {
   const chosen = preferences.peek();
   if (chosen === undefined) return lastChange;
-  take({ ...chosen, ...changes });
+  applyPreferences({ ...chosen, ...changes });
   lastChange = lastChange.catch(() => undefined).then(() => save(changes));
   return lastChange;
 };

@@ -41,15 +41,15 @@ const close = (from: EventTarget & Element): void => {
 const Form = () => {
   const [typed, setTyped] = useState(writtenRange.value);
   const [shows, setShows] = useState(false);
-  const asked = { from: written(typed.from), to: written(typed.to) };
-  const problems = shows ? problemsOf(asked) : {};
+  const requestedRange = { from: written(typed.from), to: written(typed.to) };
+  const problems = shows ? problemsOf(requestedRange) : {};
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
         setShows(true);
-        if (Object.keys(problemsOf(asked)).length > 0) return;
-        setRange(asked);
+        if (Object.keys(problemsOf(requestedRange)).length > 0) return;
+        setRange(requestedRange);
         close(event.currentTarget);
       }}
     >

@@ -12,7 +12,7 @@ const byCall = new Map(restrictions.flatMap((one) => one.calls.map((call) => [ca
 const listed = new Intl.ListFormat('en');
 
 /** Why this person cannot make a call, which is for `what`; empty where they can. */
-export const whyNot = ({ method, path }: AnyCall, what: string): string => {
+export const explainDenial = ({ method, path }: AnyCall, what: string): string => {
   const who = session.value;
   if (who === undefined) return 'Nobody is signed in.';
   const { entitlement, roles = [who.role] } = byCall.get(`${method} ${path}`) ?? {};
@@ -22,4 +22,4 @@ export const whyNot = ({ method, path }: AnyCall, what: string): string => {
 };
 
 /** Whether to offer a call, or what asks nothing. The API holds it; the page hides what would be refused. */
-export const may = (call: AnyCall | undefined): boolean => call === undefined || whyNot(call, '') === '';
+export const may = (call: AnyCall | undefined): boolean => call === undefined || explainDenial(call, '') === '';

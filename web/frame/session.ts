@@ -2,8 +2,8 @@
 import { signal } from '@preact/signals';
 import type { currentSession, logout, switchTenant } from '../../api/groups/authentication/sessions.ts';
 import type { listOrganizations } from '../../api/groups/users/organizations.ts';
-import { ask, CallError } from '../client/ask.ts';
 import { type Answered, callOf } from '../client/call.ts';
+import { CallError, request } from '../client/request.ts';
 import { readPreferences } from './preferences.ts';
 import { readProjects } from './project.ts';
 
@@ -20,14 +20,14 @@ export const elsewhere = signal<Answered<typeof listOrganizations>['items']>([])
 const ended = new BroadcastChannel('oiq-session');
 ended.addEventListener('message', () => location.replace('/'));
 
-const told = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof CallError ? error.message : String(error));
 
 const readSession = async (): Promise<void> => {
-  const who = await ask(callOf<typeof currentSession>('GET', '/auth/session'));
+  const who = await request(callOf<typeof currentSession>('GET', '/auth/session'));
   // Both at once: times are written as somebody prefers them from the first one on.
   await Promise.all([readPreferences(), readProjects()]);
   session.value = who;
-  const { items } = await ask(callOf<typeof listOrganizations>('GET', '/api/organizations'));
+  const { items } = await request(callOf<typeof listOrganizations>('GET', '/api/organizations'));
   elsewhere.value = items.filter(({ current }) => !current);
 };
 
@@ -35,26 +35,26 @@ const readSession = async (): Promise<void> => {
 export const openSession = (): void => {
   sessionError.value = '';
   readSession().catch((error: unknown) => {
-    sessionError.value = told(error);
+    sessionError.value = messageOf(error);
   });
 };
 
 /** Ends the session, here and in the other tabs. */
 export const signOut = async (): Promise<void> => {
-  await ask(callOf<typeof logout>('POST', '/auth/logout')).catch(() => undefined);
+  await request(callOf<typeof logout>('POST', '/auth/logout')).catch(() => undefined);
   ended.postMessage('over');
   location.replace('/login');
 };
 
 /** Goes to another organization, in all tabs. */
 export const goTo = async (organizationId: string): Promise<void> => {
-  await ask(callOf<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
+  await request(callOf<typeof switchTenant>('POST', '/auth/switch-tenant'), { body: { organizationId } }).then(
     () => {
       ended.postMessage('elsewhere');
       location.replace('/');
     },
     (error: unknown) => {
-      sessionError.value = told(error);
+      sessionError.value = messageOf(error);
     },
   );
 };

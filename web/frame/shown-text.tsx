@@ -4,17 +4,17 @@ import type { ComponentChildren } from 'preact';
 /** Control characters, zero-width characters, and what turns the direction of text. */
 const hidden = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
-const usual = new Set(['\n', '\t']);
+const allowedControls = new Set(['\n', '\t']);
 
 /** A text in one piece, and the hidden characters in it as marks. */
 export const shownText = (text: string, { lines = false }: { readonly lines?: boolean } = {}): ComponentChildren => {
   const pieces: ComponentChildren[] = [];
   let at = 0;
   for (const { 0: character, index } of text.matchAll(hidden)) {
-    if (lines && usual.has(character)) continue;
+    if (lines && allowedControls.has(character)) continue;
     pieces.push(text.slice(at, index));
     at = index + character.length;
-    pieces.push(usual.has(character) ? ' ' : <span class="hidden-character">{numberOf(character)}</span>);
+    pieces.push(allowedControls.has(character) ? ' ' : <span class="hidden-character">{numberOf(character)}</span>);
   }
   if (pieces.length === 0) return text;
   return [...pieces, text.slice(at)];

@@ -12,14 +12,14 @@ export interface WrittenRange {
 
 const lastHour: WrittenRange = { from: 'now-1h', to: 'now' };
 /** The range of an address without one. */
-export const usualRange = signal(lastHour);
+export const defaultRange = signal(lastHour);
 
 /** While a view is shown that has a usual range of its own, such as a dashboard. */
-export const useUsualRange = (from: string | undefined, to: string | undefined): void =>
+export const useDefaultRange = (from: string | undefined, to: string | undefined): void =>
   useEffect(() => {
-    if (from !== undefined && to !== undefined) usualRange.value = { from, to };
+    if (from !== undefined && to !== undefined) defaultRange.value = { from, to };
     return () => {
-      usualRange.value = lastHour;
+      defaultRange.value = lastHour;
     };
   }, [from, to]);
 
@@ -34,8 +34,8 @@ export const presets: readonly (readonly [from: string, title: string])[] = [
 ];
 
 export const writtenRange = computed<WrittenRange>(() => ({
-  from: inAddress('from') || usualRange.value.from,
-  to: inAddress('to') || usualRange.value.to,
+  from: inAddress('from') || defaultRange.value.from,
+  to: inAddress('to') || defaultRange.value.to,
 }));
 
 /** Grows when what is shown is to be asked again. */
@@ -70,8 +70,8 @@ export const problemsOf = ({ from, to }: WrittenRange): { readonly from?: string
 
 /** Shows another range. */
 export const setRange = ({ from, to }: WrittenRange): void => {
-  const usual = usualRange.value;
-  change({ from: from === usual.from ? '' : from, to: to === usual.to ? '' : to });
+  const defaults = defaultRange.value;
+  change({ from: from === defaults.from ? '' : from, to: to === defaults.to ? '' : to });
 };
 
 /** Shows a range of epoch milliseconds. */

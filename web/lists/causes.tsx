@@ -2,14 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type Answered, callOf, type Sent } from '../client/call.ts';
-import { Question } from '../client/question.ts';
+import { Question } from '../client/query.ts';
 import { toArea } from '../frame/address.ts';
+import { Freshness, Problem } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
 import { may } from '../frame/rights.ts';
 import { shownText } from '../frame/shown-text.tsx';
 import { shownMoment } from '../frame/shown-time.ts';
-import { Freshness, Problem } from '../frame/standing.tsx';
 
 const causeCall = callOf<typeof findRootCause>('POST', '/api/ai/root-cause');
 
@@ -111,10 +111,10 @@ const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found
 );
 
 export const Causes = ({ of }: { readonly of: Symptom }) => {
-  const [asked] = useState(() => new Question(causeCall));
-  useEffect(() => () => asked.clear(), [JSON.stringify(of)]);
+  const [query] = useState(() => new Question(causeCall));
+  useEffect(() => () => query.clear(), [JSON.stringify(of)]);
   if (!may(causeCall)) return null;
-  const { answer, error, isAsking } = asked.standing.value;
+  const { answer, error, isLoading } = query.state.value;
   return (
     <section aria-label="Cause">
       <h3>Cause</h3>
@@ -122,15 +122,15 @@ export const Causes = ({ of }: { readonly of: Symptom }) => {
         <button
           type="button"
           class="plain"
-          disabled={isAsking}
-          onClick={() => asked.ask({ body: { ...of, ...projectScope.peek() } })}
+          disabled={isLoading}
+          onClick={() => query.run({ body: { ...of, ...projectScope.peek() } })}
         >
           Look for the cause
         </button>
       </p>
       <Problem error={error} />
       {answer === undefined ? null : <Shown of={answer} />}
-      {answer === undefined && !isAsking ? null : <Freshness of={asked.standing.value} />}
+      {answer === undefined && !isLoading ? null : <Freshness of={query.state.value} />}
     </section>
   );
 };

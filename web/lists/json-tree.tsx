@@ -1,12 +1,12 @@
 /** A value of JSON as a tree: what is large opens step by step. */
 import { useState } from 'preact/hooks';
 import { shownText } from '../frame/shown-text.tsx';
-import { Long } from './long.tsx';
+import { Long } from './long-text.tsx';
 
 /** Parts that are shown at once. */
 const step = 100;
 /** Parts below them that are, where nobody opened anything. */
-const mostOpen = 400;
+const maxOpenBelow = 400;
 
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -43,7 +43,7 @@ const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) =
       {parts.slice(0, shown).map(([name, value]) => (
         <li key={name}>
           {isTree(value) ? (
-            <Branch {...{ name, value, depth }} opens={depth < 1 && below <= mostOpen} />
+            <Branch {...{ name, value, depth }} opens={depth < 1 && below <= maxOpenBelow} />
           ) : (
             <Named {...{ name, value }} />
           )}

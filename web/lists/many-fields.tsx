@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 export type Field = readonly [name: string, value: unknown];
 
 /** Fields that are shown at once. */
-const mostShown = 200;
+const maxShown = 200;
 
 const number = new Intl.NumberFormat('en');
 
@@ -34,12 +34,12 @@ export const ManyFields = ({
         />
       ) : null}
       <dl class={name}>
-        {found.slice(0, mostShown).map((field) => (
+        {found.slice(0, maxShown).map((field) => (
           <div key={field[0]}>{shown(field)}</div>
         ))}
       </dl>
-      {found.length > mostShown ? (
-        <p class="soft">{number.format(found.length - mostShown)} more: write a part of a name to find them.</p>
+      {found.length > maxShown ? (
+        <p class="soft">{number.format(found.length - maxShown)} more: write a part of a name to find them.</p>
       ) : null}
     </>
   );

@@ -1,9 +1,9 @@
 /** One that is on none of the pages of a list that were read: it is read by its id. */
 import type { ComponentChildren } from 'preact';
 import type { Answered, Call, Declared, Sent } from '../client/call.ts';
-import { useAsked } from '../frame/asked.ts';
-import { Problem } from '../frame/standing.tsx';
-import { Beside } from './beside.tsx';
+import { Problem } from '../frame/freshness.tsx';
+import { useQuery } from '../frame/use-query.ts';
+import { SidePanel } from './side-panel.tsx';
 
 export const ReadOne = <Operation extends Declared>({
   call,
@@ -19,11 +19,11 @@ export const ReadOne = <Operation extends Declared>({
   readonly onClose: () => void;
   readonly children: (item: Answered<Operation>) => ComponentChildren;
 }) => {
-  const { answer, error } = useAsked(call, { params: { id } } as Sent<Operation>);
+  const { answer, error } = useQuery(call, { params: { id } } as Sent<Operation>);
   if (answer !== undefined) return <>{children(answer)}</>;
   return (
-    <Beside label={label} title={label} onClose={onClose}>
+    <SidePanel label={label} title={label} onClose={onClose}>
       <Problem error={error} />
-    </Beside>
+    </SidePanel>
   );
 };

@@ -4,13 +4,13 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useVirtual } from './virtual.ts';
 
 /** A cell with a look of its own, which needs no element of its own for it. */
-export interface LookingCell {
-  readonly look: { readonly class?: string; readonly style?: CSSProperties };
+export interface StyledCell {
+  readonly attributes: { readonly class?: string; readonly style?: CSSProperties };
   readonly content: ComponentChildren;
 }
-export type Cell = ComponentChildren | LookingCell;
+export type Cell = ComponentChildren | StyledCell;
 
-const isLooking = (cell: Cell): cell is LookingCell => typeof cell === 'object' && cell !== null && 'look' in cell;
+const isStyled = (cell: Cell): cell is StyledCell => typeof cell === 'object' && cell !== null && 'attributes' in cell;
 
 export interface RowsProps<Item> {
   /** Undefined: it was let go, and is read again when it is in sight. */
@@ -90,14 +90,14 @@ const Row = <Item,>(props: RowProps<Item>) => {
       }}
     >
       {(item === undefined ? columns.map(() => '…') : cellsOf(item)).map((cell, column) => {
-        const { look, content } = isLooking(cell) ? cell : { look: {}, content: cell };
+        const { attributes, content } = isStyled(cell) ? cell : { attributes: {}, content: cell };
         // A text is its cell, with a direction of its own: an element less in each.
         return typeof content === 'string' ? (
-          <span key={columns[column]} role="gridcell" dir="auto" {...look}>
+          <span key={columns[column]} role="gridcell" dir="auto" {...attributes}>
             {content}
           </span>
         ) : (
-          <span key={columns[column]} role="gridcell" {...look}>
+          <span key={columns[column]} role="gridcell" {...attributes}>
             {content}
           </span>
         );

@@ -1,9 +1,9 @@
 /** Reads the next page of a list, where there is one. */
-import type { Paged } from '../client/paged.ts';
+import type { Paged } from '../client/pages.ts';
 
-export const ShowMore = ({ of: list }: { readonly of: Pick<Paged<never, never>, 'hasFurther' | 'askFurther'> }) =>
+export const ShowMore = ({ of: list }: { readonly of: Pick<Paged<never, never>, 'hasFurther' | 'loadMore'> }) =>
   list.hasFurther.value ? (
-    <button type="button" class="plain" onClick={() => list.askFurther()}>
+    <button type="button" class="plain" onClick={() => list.loadMore()}>
       Show more
     </button>
   ) : null;

@@ -46,7 +46,7 @@ const isInQuotes = (text: string): boolean => {
 const written = (text: string): string => (/^[\p{L}\p{N}][\p{L}\p{N}_.-]*$/u.test(text) ? text : quoted(text));
 
 /** The text and the caret once a suggestion was taken. */
-export const taken = (
+export const insertSuggestion = (
   text: string,
   typed: Typed,
   chosen: string,

@@ -2,32 +2,36 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SearchForm } from '../frame/search.tsx';
 import { shownText } from '../frame/shown-text.tsx';
-import { taken } from './completion.ts';
+import { insertSuggestion } from './completion.ts';
 import { type SearchedSignal, searchProblem } from './problem.ts';
 import { type Suggest, type Suggested, useSuggestions } from './suggestions.ts';
 
-const toldAfterMs = 600;
+const problemDelayMs = 600;
 
 /** What is wrong: what the API said of the search that was asked, or what is wrong with what stands there for a while. */
-const useProblem = (typed: string, signal: SearchedSignal, asked: { value: string; problem: string | undefined }) => {
-  const [told, setTold] = useState<string>();
+const useProblem = (
+  typed: string,
+  signal: SearchedSignal,
+  lastSearch: { value: string; problem: string | undefined },
+) => {
+  const [localProblem, setLocalProblem] = useState<string>();
   useEffect(() => {
-    setTold(undefined);
-    if (typed === asked.value) return;
-    const timer = setTimeout(() => setTold(searchProblem(typed, signal)), toldAfterMs);
+    setLocalProblem(undefined);
+    if (typed === lastSearch.value) return;
+    const timer = setTimeout(() => setLocalProblem(searchProblem(typed, signal)), problemDelayMs);
     return () => clearTimeout(timer);
-  }, [typed, asked.value]);
-  return { problem: typed === asked.value ? (asked.problem ?? told) : told, setTold };
+  }, [typed, lastSearch.value]);
+  return { problem: typed === lastSearch.value ? (lastSearch.problem ?? localProblem) : localProblem, setLocalProblem };
 };
 
 const Options = ({
   suggested: { items, typed },
   active,
-  onTake,
+  onSelect,
 }: {
   readonly suggested: Suggested;
   readonly active: number;
-  readonly onTake: (text: string) => void;
+  readonly onSelect: (text: string) => void;
 }) => (
   <div role="listbox" id="search-options" class="options" aria-label={typed.is === 'name' ? 'Fields' : 'Values'}>
     {items.map(({ text, note }, index) => (
@@ -40,7 +44,7 @@ const Options = ({
         // The field keeps the keyboard.
         onPointerDown={(event) => {
           event.preventDefault();
-          onTake(text);
+          onSelect(text);
         }}
       >
         <bdi>{text === '' ? '(empty)' : shownText(text)}</bdi>
@@ -70,11 +74,11 @@ export const SearchEditor = ({
 }) => {
   const [typed, setTyped] = useState(value);
   const field = useRef<HTMLInputElement>(null);
-  const { suggested, active, open, close, heed } = useSuggestions(suggest);
-  const { problem, setTold } = useProblem(typed, signal, { value, problem: answered });
-  const take = (text: string): void => {
+  const { suggested, active, open, close, handleKeyDown } = useSuggestions(suggest);
+  const { problem, setLocalProblem } = useProblem(typed, signal, { value, problem: answered });
+  const select = (text: string): void => {
     if (suggested === undefined || field.current === null) return;
-    const { text: next, caret } = taken(typed, suggested.typed, text);
+    const { text: next, caret } = insertSuggestion(typed, suggested.typed, text);
     field.current.value = next;
     field.current.setSelectionRange(caret, caret);
     setTyped(next);
@@ -85,7 +89,7 @@ export const SearchEditor = ({
     close();
     const wrong = searchProblem(typed, signal);
     if (wrong === undefined) onSearch(typed);
-    else setTold(wrong);
+    else setLocalProblem(wrong);
   };
   return (
     <SearchForm {...{ label, problem, onSubmit: submit }}>
@@ -112,11 +116,11 @@ export const SearchEditor = ({
             open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
           }}
           onKeyDown={(event) =>
-            heed(event, take, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
+            handleKeyDown(event, select, () => open(typed, event.currentTarget.selectionStart ?? typed.length))
           }
           onBlur={close}
         />
-        {suggested === undefined ? null : <Options {...{ suggested, active, onTake: take }} />}
+        {suggested === undefined ? null : <Options {...{ suggested, active, onSelect: select }} />}
       </div>
     </SearchForm>
   );

@@ -54,7 +54,7 @@ export const useSuggestions = (suggest: Suggest) => {
   };
   useEffect(() => close, []);
   /** Moves through the suggestions, takes one or closes them; without any, an arrow down asks for some. */
-  const heed = (event: KeyboardEvent, take: (text: string) => void, ask: () => void): void => {
+  const handleKeyDown = (event: KeyboardEvent, select: (text: string) => void, openSuggestions: () => void): void => {
     const count = suggested?.items.length ?? 0;
     const act = actOf(event.key, active, count);
     if (act === undefined) return;
@@ -62,9 +62,9 @@ export const useSuggestions = (suggest: Suggest) => {
     if (act === 'close') {
       event.stopPropagation();
       close();
-    } else if (act === 'take') take(suggested?.items[active]?.text ?? '');
-    else if (act === 'ask') ask();
+    } else if (act === 'take') select(suggested?.items[active]?.text ?? '');
+    else if (act === 'ask') openSuggestions();
     else setActive(act);
   };
-  return { suggested, active, open, close, heed };
+  return { suggested, active, open, close, handleKeyDown };
 };

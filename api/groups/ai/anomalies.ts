@@ -53,7 +53,7 @@ const Part = z.strictObject({ group: z.string(), change: z.number(), share: z.nu
 const bound = z.number().nullable();
 
 /** Steps of the series that are shown beside an anomaly: before it, and of all. */
-const shown = { before: 60, after: 20, most: 1000 };
+const shown = { before: 60, after: 20, max: 1000 };
 const similarMs = 90 * 86_400_000;
 
 export const showAnomaly = defineOperation({
@@ -94,11 +94,11 @@ export const showAnomaly = defineOperation({
     const { beginMs, endMs, stepMs } = anomaly;
     const partial: z.output<typeof Incompleteness>[] = [];
     const own = ports.documents.of(caller.tenantId);
-    const [points, contributions, events, clusterEvents, similar, together, feedback] = await Promise.all([
+    const [points, contributions, events, clusterEvents, similar, concurrent, feedback] = await Promise.all([
       readScores(reading, anomaly, {
         fromMs: beginMs - shown.before * stepMs,
         toMs: (endMs ?? reading.nowMs) + shown.after * stepMs,
-        limit: shown.most,
+        limit: shown.max,
       }),
       contributionsOf(anomaly, { caller, ports, signal }),
       eventsNear(anomaly, { caller, ports, partial }),
@@ -121,13 +121,13 @@ export const showAnomaly = defineOperation({
       near: events,
       kubernetes: clusterEvents,
       similar: similar.map((each) => anomalyView(each, marks)),
-      together: together.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
+      together: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
       partial,
     };
   },
 });
 
-interface Asking {
+interface RequestContext {
   readonly caller: Caller;
   readonly ports: Ports;
 }
@@ -135,7 +135,7 @@ interface Asking {
 /** What it consists of; a reason where that cannot be told, as the rest of the answer can. */
 const contributionsOf = async (
   anomaly: StoredAnomaly,
-  { caller, ports, signal }: Asking & { readonly signal: AbortSignal },
+  { caller, ports, signal }: RequestContext & { readonly signal: AbortSignal },
 ): Promise<Contributions> => {
   const none = { by: null, change: null, groups: [], others: null };
   const stored = await ports.documents.of(caller.tenantId).collection(anomalyDetectors).find(anomaly.detectorId);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anomalyText } from '../../../queries/anomalies/said.ts';
+import { anomalyText } from '../../../queries/anomalies/anomaly-text.ts';
 import { timesAWeek } from '../../../queries/anomalies/scorer.ts';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';

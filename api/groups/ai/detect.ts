@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { isLearning, type Point, type Scored, scoreSeries } from '../../../queries/anomalies/scorer.ts';
 import { signs } from '../../../queries/anomalies/state.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { askedSeries, mostPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
+import { maxPoints, namedSeries, partial, readRequestedSeries, seriesRequestFields } from './requested-series.ts';
 
 const bound = z.number().nullable();
 /** So many points take some milliseconds; other requests come between. */
@@ -16,7 +16,7 @@ const scoredOf = async (points: readonly Point[], falseAlarmsPerWeek: number, si
     const part = scoreSeries(points.slice(from, from + pointsAtOnce), { falseAlarmsPerWeek }, state);
     state = part.state;
     scored.push(...part.scored);
-    await nextTurn();
+    await yieldToEventLoop();
     signal.throwIfAborted();
   }
   return { scored, state };
@@ -30,9 +30,9 @@ export const detectAnomalies = defineOperation({
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   maxBodyBytes: 5 * 1024 * 1024,
-  maxElements: mostPoints,
+  maxElements: maxPoints,
   body: z.strictObject({
-    ...askedSeries,
+    ...seriesRequestFields,
     falseAlarmsPerWeek: z.number().min(0.001).max(1000).default(1).describe('Of all series together'),
   }),
   response: z.strictObject({
@@ -55,7 +55,7 @@ export const detectAnomalies = defineOperation({
     partial,
   }),
   async handler({ caller, body, signal }, ports) {
-    const found = await seriesAsked(body, { caller, ports, signal });
+    const found = await readRequestedSeries(body, { caller, ports, signal });
     const each = body.falseAlarmsPerWeek / Math.max(1, found.series.length);
     const series = [];
     for (const { points, name, labels, unit } of found.series) {

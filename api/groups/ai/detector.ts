@@ -3,10 +3,10 @@ import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
 import { Validity } from '../../../queries/validity.ts';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
-import { anomalyDetectors, mostDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
+import { anomalyDetectors, maxDetectors, type StoredDetector } from '../../../schemas/resources/anomaly-detector.ts';
 import { DetectorFields, entitlementsOf, readDetector } from '../../../subjects/anomalies/detector.ts';
 import { detectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
-import { DetectorStatus, statusesOf } from '../../../subjects/anomalies/standing.ts';
+import { DetectorStatus, statusesOf } from '../../../subjects/anomalies/detector-status.ts';
 import { invalidFields } from '../../errors.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -85,6 +85,6 @@ export const detectorResource = defineResource<typeof DetectorFields, Document, 
     for (const entitlement of entitlementsOf(after)) requireEntitlement(caller, entitlement);
     return { ...after, queryVersion };
   },
-  most: mostDetectors,
+  maxCount: maxDetectors,
   list: { searched: ['name', 'description'], filters: { projectId: equals('projectId') } },
 });

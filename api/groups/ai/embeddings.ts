@@ -4,16 +4,16 @@ import { KeyedMutex } from '../../../runtime/keyed-mutex.ts';
 import { type PassageIndex, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
 import { cosine, directionOf, type Vector, Vectors, vectorKey } from '../../../subjects/runbooks/vectors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { keepVectors, readVectors } from './kept-vectors.ts';
-import { hasModel, type ModelAsking, sendToModel, type Told } from './model.ts';
+import { hasModel, type ModelContext, type ModelResult, sendToModel } from './model.ts';
+import { readVectors, storeVectors } from './stored-vectors.ts';
 
 /** Texts of one request, cut to so many characters. Some endpoints take no more. */
 const atOnce = 32;
-const mostCharacters = 2_000;
-const mostBytes = 8 * 1024 * 1024;
+const maxCharacters = 2_000;
+const maxBytes = 8 * 1024 * 1024;
 /** Passages that one search gives vectors, and how long it begins to: those beyond have theirs with the next ones. */
-const mostTexts = 8 * atOnce;
-const mostMs = 5_000;
+const maxTexts = 8 * atOnce;
+const maxMs = 5_000;
 /** How long a search waits for the vector of its question. */
 const questionMs = 3_000;
 /** So long an endpoint is not asked for an organization that it did not answer. */
@@ -27,7 +27,7 @@ const Embeddings = z.object({
 class Known {
   readonly vectors = new Vectors();
   /** One search of an organization at a time gives passages their vectors, so that each is paid for once. */
-  readonly turns = new KeyedMutex();
+  readonly mutex = new KeyedMutex();
   /** By organization: why the endpoint is not asked, and until when. */
   readonly rests = new Map<string, { readonly reason: string; readonly untilMs: number }>();
 }
@@ -41,7 +41,7 @@ const knownTo = ({ settings }: Pick<Ports, 'settings'>): Known => {
 /** Of what an endpoint says no to: the texts, and not the time or the key. */
 const ofTexts: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
-export const EmbeddingsTold = z
+export const EmbeddingUsage = z
   .strictObject({
     used: z.boolean().describe('false: passages are found by their words alone'),
     without: z
@@ -68,42 +68,42 @@ const vectorsIn = (answer: unknown, count: number): readonly Vector[] | undefine
 };
 
 /** Texts as they are sent. */
-const cut = (text: string): string => text.slice(0, mostCharacters).toWellFormed();
+const cut = (text: string): string => text.slice(0, maxCharacters).toWellFormed();
 
 /** An endpoint that does not answer, or fails, is left alone for a while: who searches does not wait for it again. */
 const embed = async (
   texts: readonly string[],
   { model, timeoutMs }: { readonly model: string; readonly timeoutMs?: number },
-  asking: ModelAsking,
-): Promise<Told<readonly Vector[]>> => {
-  const { rests } = knownTo(asking.ports);
-  const { tenantId } = asking.caller;
-  const nowMs = asking.ports.clock.now();
+  context: ModelContext,
+): Promise<ModelResult<readonly Vector[]>> => {
+  const { rests } = knownTo(context.ports);
+  const { tenantId } = context.caller;
+  const nowMs = context.ports.clock.now();
   const resting = rests.get(tenantId);
   if (resting !== undefined && nowMs < resting.untilMs)
     return { reason: `${resting.reason}; it is asked again after ${new Date(resting.untilMs).toISOString()}` };
   rests.delete(tenantId);
   const inputs = texts.map(cut);
-  const told = await sendToModel(
+  const result = await sendToModel(
     {
-      ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, mostBytes, timeoutMs },
+      ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, maxBytes, timeoutMs },
       sent: JSON.stringify(inputs),
       // About as many as English has.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
       body: { model, input: inputs, encoding_format: 'float' },
       read: (answer) => vectorsIn(answer, inputs.length),
     },
-    asking,
+    context,
   );
-  if ('status' in told && !ofTexts.has(told.status))
-    rests.set(tenantId, { reason: told.reason, untilMs: asking.ports.clock.now() + restMs });
-  return told;
+  if ('status' in result && !ofTexts.has(result.status))
+    rests.set(tenantId, { reason: result.reason, untilMs: context.ports.clock.now() + restMs });
+  return result;
 };
 
 export interface Near {
   /** How like the question a passage is, by its text; undefined where that is not known. */
   readonly likeness: (text: string) => number | undefined;
-  readonly told: z.output<typeof EmbeddingsTold>;
+  readonly usage: z.output<typeof EmbeddingUsage>;
 }
 
 const unknown = (): undefined => undefined;
@@ -118,21 +118,21 @@ interface Filling {
   /** That of a text that is refused by itself: it is like nothing, and not sent again. */
   readonly nothing: Vector;
   /** Takes what was given at once. */
-  readonly take: (texts: readonly string[], vectors: readonly Vector[]) => Promise<void>;
+  readonly store: (texts: readonly string[], vectors: readonly Vector[]) => Promise<void>;
 }
 
 /** Gives texts their vectors; answers why some have none yet. */
-const fill = async (texts: readonly string[], { model, nothing, take }: Filling, asking: ModelAsking) => {
+const fill = async (texts: readonly string[], { model, nothing, store }: Filling, context: ModelContext) => {
   const begunMs = performance.now();
   const batches = Array.from({ length: Math.ceil(texts.length / atOnce) }, (_, nth) =>
     texts.slice(nth * atOnce, (nth + 1) * atOnce),
   ) as (readonly string[])[];
   for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
-    if (performance.now() - begunMs > mostMs) return 'the endpoint of embeddings takes long';
-    const told = await embed(batch, { model }, asking);
-    if ('read' in told) await take(batch, told.read);
-    else if (!ofTexts.has(told.status)) return told.reason;
-    else if (batch.length === 1) await take(batch, [nothing]);
+    if (performance.now() - begunMs > maxMs) return 'the endpoint of embeddings takes long';
+    const result = await embed(batch, { model }, context);
+    if ('read' in result) await store(batch, result.read);
+    else if (!ofTexts.has(result.status)) return result.reason;
+    else if (batch.length === 1) await store(batch, [nothing]);
     else batches.unshift(...halves(batch));
   }
   return null;
@@ -142,27 +142,27 @@ const fill = async (texts: readonly string[], { model, nothing, take }: Filling,
 const fillMissing = async (
   texts: readonly string[],
   { index, model, length }: { readonly index: PassageIndex; readonly model: string; readonly length: number },
-  asking: ModelAsking,
+  context: ModelContext,
 ): Promise<string | null> => {
-  const { tenantId } = asking.caller;
-  const { vectors } = knownTo(asking.ports);
-  const documents = asking.ports.documents.of(tenantId);
+  const { tenantId } = context.caller;
+  const { vectors } = knownTo(context.ports);
+  const documents = context.ports.documents.of(tenantId);
   const keys = new Set([...index.writtenTexts(new Set(sources))].map(vectorKey));
-  await readVectors(documents, { model, keys, nowMs: asking.ports.clock.now() }, (key, vector) => {
-    if (vector.length === length) vectors.keep(tenantId, key, vector);
+  await readVectors(documents, { model, keys, nowMs: context.ports.clock.now() }, (key, vector) => {
+    if (vector.length === length) vectors.set(tenantId, key, vector);
   });
   const missing = texts.filter((text) => vectors.get(tenantId, vectorKey(text))?.length !== length);
   return await fill(
-    missing.slice(0, mostTexts),
+    missing.slice(0, maxTexts),
     {
       ...{ model, nothing: new Int8Array(length) },
-      async take(given, read) {
+      async store(given, read) {
         const own = given.map((text, nth) => [vectorKey(text), read[nth] ?? new Int8Array()] as const);
-        for (const [key, vector] of own) vectors.keep(tenantId, key, vector);
-        await keepVectors(documents, model, own);
+        for (const [key, vector] of own) vectors.set(tenantId, key, vector);
+        await storeVectors(documents, model, own);
       },
     },
-    asking,
+    context,
   );
 };
 
@@ -170,34 +170,34 @@ const fillMissing = async (
 export const nearTo = async (
   question: string,
   { index, from }: { readonly index: PassageIndex; readonly from: ReadonlySet<Source> },
-  asking: ModelAsking,
+  context: ModelContext,
 ): Promise<Near> => {
-  const { EMBEDDING_MODEL: model } = asking.ports.settings;
-  if (model === undefined || !hasModel(asking)) return { likeness: unknown, told: null };
-  const { tenantId } = asking.caller;
-  const { vectors, turns } = knownTo(asking.ports);
+  const { EMBEDDING_MODEL: model } = context.ports.settings;
+  if (model === undefined || !hasModel(context)) return { likeness: unknown, usage: null };
+  const { tenantId } = context.caller;
+  const { vectors, mutex } = knownTo(context.ports);
   const texts = [...index.writtenTexts(from)];
   if (texts.length === 0)
-    return { likeness: unknown, told: { used: false, without: 0, reason: 'nothing that people wrote is looked for' } };
-  const asked = await embed([question], { model, timeoutMs: questionMs }, asking);
-  if ('reason' in asked)
-    return { likeness: unknown, told: { used: false, without: texts.length, reason: asked.reason } };
-  const [to = new Int8Array()] = asked.read;
+    return { likeness: unknown, usage: { used: false, without: 0, reason: 'nothing that people wrote is looked for' } };
+  const questionResult = await embed([question], { model, timeoutMs: questionMs }, context);
+  if ('reason' in questionResult)
+    return { likeness: unknown, usage: { used: false, without: texts.length, reason: questionResult.reason } };
+  const [to = new Int8Array()] = questionResult.read;
   const lookUp = (): ReadonlyMap<string, Vector | undefined> =>
     new Map(texts.map((text) => [text, vectors.get(tenantId, vectorKey(text))]));
   const without = (held: ReturnType<typeof lookUp>) => texts.filter((text) => held.get(text)?.length !== to.length);
   const near = (held: ReturnType<typeof lookUp>) => (text: string) => cosine(to, held.get(text));
   const before = lookUp();
   const missing = without(before);
-  if (missing.length === 0) return { likeness: near(before), told: { used: true, without: 0, reason: null } };
-  const reason = turns.isBusy(tenantId)
+  if (missing.length === 0) return { likeness: near(before), usage: { used: true, without: 0, reason: null } };
+  const reason = mutex.isBusy(tenantId)
     ? 'another search gives passages their vectors'
-    : await turns.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, asking));
+    : await mutex.run(tenantId, () => fillMissing(missing, { index, model, length: to.length }, context));
   const after = lookUp();
   const { length: left } = without(after);
-  const later = `a search gives ${mostTexts} passages their vectors at most`;
+  const later = `a search gives ${maxTexts} passages their vectors at most`;
   return {
     likeness: near(after),
-    told: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },
+    usage: { used: true, without: left, reason: left === 0 ? null : (reason ?? later) },
   };
 };

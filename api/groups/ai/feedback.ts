@@ -6,7 +6,7 @@ import {
   anomalyFeedback,
   anomalyVerdicts,
   feedbackId,
-  mostMarks,
+  maxMarks,
 } from '../../../schemas/resources/anomaly-feedback.ts';
 import { movedBy } from '../../../subjects/anomalies/feedback.ts';
 import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
@@ -29,9 +29,9 @@ const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: str
 });
 
 const answerOf = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
-  const { least, factor } = movedBy(feedback);
+  const { minChange: min, factor } = movedBy(feedback);
   const verdict = feedback.marks.find((mark) => mark.anomalyId === id)?.verdict ?? null;
-  return { anomalyId: id, verdict, leastChange: least[direction], factor: factor[direction] };
+  return { anomalyId: id, verdict, leastChange: min[direction], factor: factor[direction] };
 };
 
 export const markAnomaly = defineOperation({
@@ -61,7 +61,7 @@ export const markAnomaly = defineOperation({
       const marks =
         verdict === null
           ? others
-          : [...others, markOf(anomaly, verdict, caller.actor.id, ports.clock.now())].slice(-mostMarks);
+          : [...others, markOf(anomaly, verdict, caller.actor.id, ports.clock.now())].slice(-maxMarks);
       const [was, is] = [answerOf(anomaly, { marks: known }), answerOf(anomaly, { marks })];
       if (isDeepStrictEqual(was, is)) {
         scope.unchanged();

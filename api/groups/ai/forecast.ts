@@ -1,17 +1,24 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { invalid } from '../../../queries/errors.ts';
+import { crossing, type Limit } from '../../../queries/forecast/crossing.ts';
 import type { Forecast } from '../../../queries/forecast/forecast.ts';
-import { forecastPoints, usualStep } from '../../../queries/forecast/points.ts';
-import { crossing, type Limit } from '../../../queries/forecast/until.ts';
+import { forecastPoints, medianStepMs } from '../../../queries/forecast/points.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { DurationText } from '../../../queries/time-parameters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { askedSeries, mostPoints, type NamedPoints, namedSeries, partial, seriesAsked } from './asked-series.ts';
+import {
+  maxPoints,
+  type NamedPoints,
+  namedSeries,
+  partial,
+  readRequestedSeries,
+  seriesRequestFields,
+} from './requested-series.ts';
 
-const mostSteps = 1000;
+const maxSteps = 1000;
 /** A forecast takes up to 30 CPU-ms. */
-const mostForecasts = 100;
+const maxForecasts = 100;
 
 const Until = z.union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })]);
 const Crossing = z.strictObject({
@@ -30,13 +37,13 @@ export const forecastSeries = defineOperation({
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   maxBodyBytes: 5 * 1024 * 1024,
-  maxElements: mostPoints,
+  maxElements: maxPoints,
   body: z.strictObject({
-    ...askedSeries,
+    ...seriesRequestFields,
     horizon: z
-      .union([z.int().min(1).max(mostSteps), DurationText])
+      .union([z.int().min(1).max(maxSteps), DurationText])
       .default(48)
-      .describe(`How far: so many steps, or a duration such as 4d; at most ${mostSteps} steps`),
+      .describe(`How far: so many steps, or a duration such as 4d; at most ${maxSteps} steps`),
     levels: z
       .array(z.number().gt(0).lt(1))
       .min(1)
@@ -64,23 +71,23 @@ export const forecastSeries = defineOperation({
     partial,
   }),
   async handler({ caller, body, signal }, ports) {
-    const found = await seriesAsked(body, { caller, ports, signal });
-    if (found.series.length > mostForecasts)
+    const found = await readRequestedSeries(body, { caller, ports, signal });
+    if (found.series.length > maxForecasts)
       throw invalid(
         body.query === undefined ? 'series' : 'query',
-        `gives ${found.series.length} series: at most ${mostForecasts} are forecast at once`,
+        `gives ${found.series.length} series: at most ${maxForecasts} are forecast at once`,
       );
     const series = [];
     for (const one of found.series) {
-      series.push(forecastOf(one, found.stepMs ?? usualStep(one.points), body));
-      await nextTurn();
+      series.push(forecastOf(one, found.stepMs ?? medianStepMs(one.points), body));
+      await yieldToEventLoop();
       signal.throwIfAborted();
     }
     return { series, partial: found.partial };
   },
 });
 
-interface Wanted {
+interface ForecastOptions {
   readonly horizon: number | string;
   readonly levels: readonly number[];
   readonly kind?: 'any' | 'count' | 'share' | undefined;
@@ -91,15 +98,15 @@ const stepsIn = (horizon: number | string, stepMs: number): number => {
   if (typeof horizon === 'number') return horizon;
   const steps = Math.ceil(Number((parseDuration(horizon) ?? 0n) / 1_000_000n) / (stepMs || 1));
   if (stepMs === 0) return 1;
-  if (steps < 1 || steps > mostSteps)
-    throw invalid('horizon', `is ${steps} steps of ${stepMs / 1000} seconds: from 1 to ${mostSteps} can be forecast`);
+  if (steps < 1 || steps > maxSteps)
+    throw invalid('horizon', `is ${steps} steps of ${stepMs / 1000} seconds: from 1 to ${maxSteps} can be forecast`);
   return steps;
 };
 
-const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number, wanted: Wanted) => {
-  const horizon = stepsIn(wanted.horizon, stepMs);
+const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number, options: ForecastOptions) => {
+  const horizon = stepsIn(options.horizon, stepMs);
   const named = { name, labels: { ...labels }, unit };
-  const found = forecastPoints(points, { horizon, stepMs, kind: wanted.kind });
+  const found = forecastPoints(points, { horizon, stepMs, kind: options.kind });
   if (typeof found === 'string') {
     const until = { at: null, low: null, high: null, probability: null, reason: found };
     return {
@@ -107,11 +114,11 @@ const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number,
       stepMs: stepMs || null,
       points: [],
       reason: found,
-      until: wanted.until === undefined ? null : until,
+      until: options.until === undefined ? null : until,
     };
   }
   const { forecast, firstMs } = found;
-  const intervals = wanted.levels.map((level) => forecast.interval(level));
+  const intervals = options.levels.map((level) => forecast.interval(level));
   const rows = forecast.values.map((value, lead): [number, number, [number, number][]] => [
     firstMs + lead * stepMs,
     value,
@@ -119,7 +126,7 @@ const forecastOf = ({ name, labels, unit, points }: NamedPoints, stepMs: number,
   ]);
   const timeOf = (steps: number | null): string | null =>
     steps === null ? null : new Date(firstMs + (steps - 1) * stepMs).toISOString();
-  return { ...named, stepMs, points: rows, reason: null, until: untilOf(forecast, wanted.until, timeOf) };
+  return { ...named, stepMs, points: rows, reason: null, until: untilOf(forecast, options.until, timeOf) };
 };
 
 const untilOf = (

@@ -7,7 +7,7 @@ import { detectAnomalies } from './detect.ts';
 import { detectorResource } from './detector.ts';
 import { markAnomaly } from './feedback.ts';
 import { forecastSeries } from './forecast.ts';
-import { askInWords } from './query.ts';
+import { answerQuestion } from './query.ts';
 import { findRootCause } from './root-cause.ts';
 import { answerFromRunbooks } from './runbook-answer.ts';
 import { addRunbookDocument, deleteRunbookDocument, listRunbookDocuments } from './runbook-documents.ts';
@@ -23,7 +23,7 @@ export const aiGroup = defineGroup({
   operations: [
     detectAnomalies,
     forecastSeries,
-    askInWords,
+    answerQuestion,
     listAnomalies,
     showAnomaly,
     markAnomaly,

@@ -10,7 +10,7 @@ import { transactFor } from '../../changes.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import type { RequestFacts } from '../../request-facts.ts';
 
-export interface ModelAsking {
+export interface ModelContext {
   readonly caller: Caller;
   readonly ports: Ports;
   readonly request: RequestFacts;
@@ -31,19 +31,19 @@ export interface ModelQuestion {
 /** What it said, or why nothing came of it, for people. */
 export type ModelAnswer = { readonly text: string } | { readonly reason: string };
 
-const usualTimeoutMs = 15_000;
-const mostBytes = 256 * 1024;
-const mostAnswerTokens = 1_000;
+const defaultTimeoutMs = 15_000;
+const maxAnswerBytes = 256 * 1024;
+const maxAnswerTokens = 1_000;
 const dayMs = 86_400_000;
 /** Of what is sent. */
-const mostCharacters = 24_000;
+const maxCharacters = 24_000;
 
 const Completion = z.object({
-  choices: z.array(z.object({ message: z.object({ content: z.string().max(mostBytes) }) })).min(1),
+  choices: z.array(z.object({ message: z.object({ content: z.string().max(maxAnswerBytes) }) })).min(1),
 });
 
 /** Whether there is one for the organization. */
-export const hasModel = ({ caller, ports }: Pick<ModelAsking, 'caller' | 'ports'>): boolean => {
+export const hasModel = ({ caller, ports }: Pick<ModelContext, 'caller' | 'ports'>): boolean => {
   const { MODEL_URL, MODEL_ORGANIZATIONS } = ports.settings;
   return (
     MODEL_URL !== undefined && (MODEL_ORGANIZATIONS.includes('*') || MODEL_ORGANIZATIONS.includes(caller.tenantId))
@@ -55,12 +55,12 @@ const system = (orders: string): string =>
 
 /** About as many as English has, a third of the characters; an answer takes what it may. */
 const tokensOf = (messages: readonly { readonly content: string }[]): number =>
-  Math.ceil(messages.reduce((sum, { content }) => sum + content.length, 0) / 3) + mostAnswerTokens;
+  Math.ceil(messages.reduce((sum, { content }) => sum + content.length, 0) / 3) + maxAnswerTokens;
 
 /** Puts down in the audit log what leaves, before it does. */
 const recordLeaving = (
   { purpose, sent, model }: Sending<unknown>,
-  { caller, ports, request }: ModelAsking,
+  { caller, ports, request }: ModelContext,
 ): Promise<void> => {
   const change = transactFor(ports, { caller, request, actions: ['model.ask'] });
   const { host } = new URL(ports.settings.MODEL_URL ?? '');
@@ -91,7 +91,7 @@ export interface Sending<Read> {
   readonly body: object;
   /** How long it is waited for. Default 15,000. */
   readonly timeoutMs?: number | undefined;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Undefined where it cannot be read. */
   readonly read: (answer: unknown) => Read | undefined;
 }
@@ -99,12 +99,12 @@ export interface Sending<Read> {
 /**
  * What was read, or why nothing was: with the status where it was answered with another than 200, and 0 where it was not answered at all.
  */
-export type Told<Read> = { readonly read: Read } | { readonly reason: string; readonly status?: number };
+export type ModelResult<Read> = { readonly read: Read } | { readonly reason: string; readonly status?: number };
 
 const post = async <Read>(
-  { path, body, timeoutMs = usualTimeoutMs, mostBytes: maxBytes, read }: Sending<Read>,
-  { ports, signal }: ModelAsking,
-): Promise<Told<Read>> => {
+  { path, body, timeoutMs = defaultTimeoutMs, maxBytes, read }: Sending<Read>,
+  { ports, signal }: ModelContext,
+): Promise<ModelResult<Read>> => {
   const { MODEL_URL = '', MODEL_KEY } = ports.settings;
   const answer = await ports.outbound.fetch(addressOf(MODEL_URL, path), {
     method: 'POST',
@@ -118,57 +118,65 @@ const post = async <Read>(
     const { status } = answer;
     return { reason: `the model answered with the status ${status}`, status };
   }
-  const told = read(await answer.json().catch(() => undefined));
-  return told === undefined ? { reason: 'what the model answered cannot be read' } : { read: told };
+  const parsed = read(await answer.json().catch(() => undefined));
+  return parsed === undefined ? { reason: 'what the model answered cannot be read' } : { read: parsed };
 };
 
 /** Sends within the tokens of the day, and puts down what leaves. Never rejects but where the request of the caller ended. */
-export const sendToModel = async <Read>(sending: Sending<Read>, asking: ModelAsking): Promise<Told<Read>> => {
-  const { caller, ports, signal } = asking;
+export const sendToModel = async <Read>(sending: Sending<Read>, context: ModelContext): Promise<ModelResult<Read>> => {
+  const { caller, ports, signal } = context;
   const { purpose, tokens } = sending;
   const counted = (outcome: string): void => ports.metrics.add('oiq_model_requests_total', 1, { purpose, outcome });
   const key = `${sending.counter}:${caller.tenantId}`;
-  const { MODEL_TOKENS_PER_DAY: most } = ports.settings;
-  const { granted } = await ports.counters.spend(key, most, dayMs, tokens);
+  const { MODEL_TOKENS_PER_DAY: maxTokens } = ports.settings;
+  const { granted } = await ports.counters.spend(key, maxTokens, dayMs, tokens);
   if (granted < tokens) {
-    if (granted > 0) await ports.counters.spend(key, most, dayMs, -granted);
+    if (granted > 0) await ports.counters.spend(key, maxTokens, dayMs, -granted);
     counted('over-budget');
-    return { reason: `the organization has used the ${most} tokens of today` };
+    return { reason: `the organization has used the ${maxTokens} tokens of today` };
   }
   ports.metrics.add('oiq_model_tokens_total', tokens, { purpose });
-  await recordLeaving(sending, asking);
+  await recordLeaving(sending, context);
   try {
-    const answer = await post(sending, asking);
+    const answer = await post(sending, context);
     counted('read' in answer ? 'answered' : 'refused');
     return answer;
   } catch (error) {
     signal.throwIfAborted();
     counted('failed');
     ports.log.warn({ error: String(error) }, 'the language model does not answer');
-    const why = error instanceof OutboundError ? `: ${error.message}` : '';
-    return { reason: `the model does not answer${why}`, status: 0 };
+    const detail = error instanceof OutboundError ? `: ${error.message}` : '';
+    return { reason: `the model does not answer${detail}`, status: 0 };
   }
 };
 
 /** Never rejects but where the request of the caller ended. */
-export const askModel = async (question: ModelQuestion, asking: ModelAsking): Promise<ModelAnswer> => {
+export const queryModel = async (question: ModelQuestion, context: ModelContext): Promise<ModelAnswer> => {
   const { purpose, orders, material } = question;
   const sent = JSON.stringify(material);
-  if (sent.length > mostCharacters) return { reason: 'there is more material than the model may get' };
+  if (sent.length > maxCharacters) return { reason: 'there is more material than the model may get' };
   const messages = [
     { role: 'system', content: system(orders) },
     { role: 'user', content: sent },
   ];
-  const { MODEL_NAME: model } = asking.ports.settings;
-  const told = await sendToModel(
+  const { MODEL_NAME: model } = context.ports.settings;
+  const result = await sendToModel(
     {
-      ...{ purpose, model, sent, tokens: tokensOf(messages), counter: 'model', path: completions, mostBytes },
-      body: { model, messages, temperature: 0, max_tokens: mostAnswerTokens, stream: false },
+      ...{
+        purpose,
+        model,
+        sent,
+        tokens: tokensOf(messages),
+        counter: 'model',
+        path: completions,
+        maxBytes: maxAnswerBytes,
+      },
+      body: { model, messages, temperature: 0, max_tokens: maxAnswerTokens, stream: false },
       read: (answer) => Completion.safeParse(answer).data?.choices[0]?.message.content,
     },
-    asking,
+    context,
   );
-  return 'read' in told ? { text: told.read } : { reason: told.reason };
+  return 'read' in result ? { text: result.read } : { reason: result.reason };
 };
 
 /** JSON, alone or in one block of code; undefined where it is prose. */

@@ -15,9 +15,9 @@ import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
 
-const mostQueries = 5;
+const maxQueries = 5;
 /** More values of one answer are not shown beside sentences. */
-const mostShown = 20;
+const maxShown = 20;
 
 export const Figure = z.strictObject({
   passage: z.int().nullable().describe('Place of the passage that names it, from 0 on; null: the question does'),
@@ -26,19 +26,19 @@ export const Figure = z.strictObject({
   to: z.string(),
   stepMs: z.int().nullable(),
   sentence: z.string().describe('What the query asks, told from the query alone'),
-  result: Result.nullable().describe(`${mostShown} rows or series at most`),
+  result: Result.nullable().describe(`${maxShown} rows or series at most`),
   reason: z.string().nullable().describe('Why there is no result'),
 });
 export type Figure = z.output<typeof Figure>;
 
-interface Wanted {
+interface FigureRequest {
   readonly query: Query;
   readonly range: Range;
   readonly stepMs: number | undefined;
   readonly passage: number | null;
 }
 
-interface Asking {
+interface FigureContext {
   readonly caller: Caller;
   readonly ports: Ports;
   readonly signal: AbortSignal;
@@ -47,32 +47,35 @@ interface Asking {
 }
 
 /** The query of a question that has one meaning. */
-const ofQuestion = async (question: string, { caller, ports, range, timeZone }: Asking): Promise<Wanted[]> => {
+const ofQuestion = async (
+  question: string,
+  { caller, ports, range, timeZone }: FigureContext,
+): Promise<FigureRequest[]> => {
   const reading = readingOf(caller, ports);
   const catalogue = await landedCatalogue(reading);
   const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
-  const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange: range }, catalogue, labelled);
-  if (understood.is !== 'asking') return [];
-  const { query, range: own, stepMs } = understood.asking;
+  const understood = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange: range }, catalogue, labelled);
+  if (understood.is !== 'interpretation') return [];
+  const { query, range: own, stepMs } = understood.interpretation;
   return [{ query: queryOf(query), range: own, stepMs, passage: null }];
 };
 
 const cut = (result: Result): Result => {
   const { rows, series, partial } = result;
-  if (Math.max(rows.length, series.length) <= mostShown) return result;
-  const message = `the first ${mostShown} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
+  if (Math.max(rows.length, series.length) <= maxShown) return result;
+  const message = `the first ${maxShown} of ${Math.max(rows.length, series.length)} are shown: run the query for all`;
   return {
     ...result,
-    rows: rows.slice(0, mostShown),
-    series: series.slice(0, mostShown),
+    rows: rows.slice(0, maxShown),
+    series: series.slice(0, maxShown),
     partial: [...partial, { code: 'rows', message }],
   };
 };
 
 /** An answer, or why there is none: what one query lacks must not cost the others. */
 const answered = async (
-  { query, range, stepMs }: Wanted,
-  { caller, ports, signal }: Asking,
+  { query, range, stepMs }: FigureRequest,
+  { caller, ports, signal }: FigureContext,
 ): Promise<Pick<Figure, 'result' | 'reason'>> => {
   const [validity] = await validitiesNow([query], caller, ports);
   if (validity?.isValid === false) return { result: null, reason: validity.problems[0]?.message ?? 'it is not valid' };
@@ -89,16 +92,16 @@ const answered = async (
 export const figuresNamed = async (
   question: string,
   passages: readonly FoundPassage[],
-  asking: Asking,
+  context: FigureContext,
 ): Promise<Figure[]> => {
-  const { range, timeZone } = asking;
-  const own = await ofQuestion(question, asking);
-  const others = namedQueries(passages, mostQueries - own.length).map(
-    ({ query, passage }): Wanted => ({ query, passage, range, stepMs: undefined }),
+  const { range, timeZone } = context;
+  const own = await ofQuestion(question, context);
+  const others = namedQueries(passages, maxQueries - own.length).map(
+    ({ query, passage }): FigureRequest => ({ query, passage, range, stepMs: undefined }),
   );
-  const wanted = [...own, ...others];
-  const results = await Promise.all(wanted.map((each) => answered(each, asking)));
-  return wanted.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
+  const requests = [...own, ...others];
+  const results = await Promise.all(requests.map((each) => answered(each, context)));
+  return requests.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
     ...{ passage, query, from: formatTime(from), to: formatTime(to), stepMs: stepMs ?? null },
     sentence: sentenceOf({ query, range: { from, to }, stepMs, timeZone }),
     ...(results[index] ?? { result: null, reason: 'it was not run' }),

@@ -1,5 +1,5 @@
 /** What happened near an anomaly: events of the feed, and what clusters told. */
-import { type Range, whyUnreadable } from '../../../queries/range.ts';
+import { findRangeProblem, type Range } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
@@ -12,7 +12,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
 /** Events this long before it began, and after, are near it. */
-const near = { beforeMs: 3_600_000, afterMs: 600_000, most: 50 };
+const near = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
 const nearKinds = ['deployment', 'config', 'alert', 'anomaly', 'incident', 'custom'];
 
 export const rangeOf = (fromMs: number, toMs: number): Range => ({
@@ -26,12 +26,12 @@ export const eventsNear = async (
   anomaly: StoredAnomaly,
   { caller, ports, partial }: { readonly caller: Caller; readonly ports: Ports; readonly partial: Incompleteness[] },
 ): Promise<FeedEvent[]> => {
-  const asked = {
+  const query = {
     range: rangeNear(anomaly),
     ...{ kinds: nearKinds, isChosen: true, projectId: anomaly.projectId || undefined },
   };
-  const sources = eventSources(asked, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
-  const { events } = await feedPage(sources, { limit: near.most, after: {} });
+  const sources = eventSources(query, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
+  const { events } = await feedPage(sources, { limit: near.max, after: {} });
   return events.filter(({ details }) => details['anomalyId'] !== anomaly.id);
 };
 
@@ -41,16 +41,14 @@ export const clusterEventsNear = async (
   { reading, partial }: { readonly reading: Reading; readonly partial: Incompleteness[] },
 ): Promise<KubernetesEvent[]> => {
   const range = rangeNear(anomaly);
-  const why = whyUnreadable(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
-  if (why !== undefined) {
-    partial.push({ code: 'retention', message: `no events of Kubernetes: ${why}` });
+  const reason = findRangeProblem(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  if (reason !== undefined) {
+    partial.push({ code: 'retention', message: `no events of Kubernetes: ${reason}` });
     return [];
   }
   const scope = { projectId: anomaly.projectId || undefined };
   const pages = await Promise.all(
-    (['Warning', 'Normal'] as const).map((type) =>
-      readEvents(reading, range, { type, ...scope }, { limit: near.most }),
-    ),
+    (['Warning', 'Normal'] as const).map((type) => readEvents(reading, range, { type, ...scope }, { limit: near.max })),
   );
   return pages
     .flatMap(({ items }) => items)

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
 import { Shelves, sourcesOf } from '../../../subjects/runbooks/shelves.ts';
 import { readingOf } from '../../kernel/reading.ts';
-import { type EmbeddingsTold, nearTo } from './embeddings.ts';
-import type { ModelAsking } from './model.ts';
+import { type EmbeddingUsage, nearTo } from './embeddings.ts';
+import type { ModelContext } from './model.ts';
 
-const shelves = new Shelves();
+const indexCache = new Shelves();
 
 export const PassageView = z.strictObject({
   source: z.enum(sources),
@@ -26,7 +26,7 @@ export const passageView = ({ book, headings, text, nth, score }: FoundPassage):
   return { source, id, title, url, headings: [...headings], text, nth, score };
 };
 
-export const sourcesAsked = z
+export const sourcesField = z
   .array(z.enum(sources))
   .min(1)
   .max(sources.length)
@@ -46,24 +46,24 @@ interface Search {
 export interface Searched {
   readonly passages: readonly FoundPassage[];
   readonly notRead: z.output<typeof notRead>;
-  readonly embeddings: z.output<typeof EmbeddingsTold>;
+  readonly embeddings: z.output<typeof EmbeddingUsage>;
 }
 
 /** The passages that fit a question best, of what the caller's plan includes. */
 export const passagesFor = async (
-  { question, limit, sources: asked }: Search,
-  asking: ModelAsking,
+  { question, limit, sources: requestedSources }: Search,
+  context: ModelContext,
 ): Promise<Searched> => {
-  const { caller, ports } = asking;
+  const { caller, ports } = context;
   const reading = readingOf(caller, ports);
-  const index = await shelves.of({ documents: ports.documents.of(caller.tenantId), reading });
+  const index = await indexCache.of({ documents: ports.documents.of(caller.tenantId), reading });
   const may = new Set(sourcesOf(reading));
-  const from = new Set(asked.filter((source) => may.has(source)));
+  const from = new Set(requestedSources.filter((source) => may.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
-  const { likeness, told: embeddings } = await nearTo(question, { index, from }, asking);
+  const { likeness, usage: embeddings } = await nearTo(question, { index, from }, context);
   return {
     passages: index.search(question, { from, limit, likeness }),
-    notRead: asked.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
+    notRead: requestedSources.filter((source) => !may.has(source)).map((source) => ({ source, reason })),
     embeddings,
   };
 };

@@ -1,14 +1,14 @@
 /** A question as a query that a model wrote: checked as any other, and told what is wrong with it at most twice. */
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { queryOf } from '../../../queries/run.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
 import { fittingOf } from '../../../subjects/questions/fitting.ts';
-import type { Asking, ReadWord } from '../../../subjects/questions/understanding.ts';
+import type { Interpretation, ReadWord } from '../../../subjects/questions/understanding.ts';
 import { validitiesNow } from '../../kernel/reading.ts';
-import { askModel, jsonIn, type ModelAsking } from './model.ts';
+import { jsonIn, type ModelContext, queryModel } from './model.ts';
 
 const orders = [
   'You write one query for a question of an operator about logs, spans or metrics.',
@@ -33,12 +33,12 @@ const Written = z.object({
 });
 
 /** The first try, and two with what was wrong. */
-const mostTries = 3;
-const mostOfQuestion = 1_000;
-const mostOfMistake = 500;
+const maxTries = 3;
+const maxQuestionLength = 1_000;
+const maxMistakeLength = 500;
 
-export interface AskedByModel {
-  readonly asking: Asking | undefined;
+export interface ModelQuery {
+  readonly parsedQuestion: Interpretation | undefined;
   readonly tries: number;
   /** Why it was not used. */
   readonly reason: string | null;
@@ -46,16 +46,16 @@ export interface AskedByModel {
 
 /** The query of what a model said; throws `QueryError` with what is wrong with it. */
 const readAnswer = async (
-  said: unknown,
+  answer: unknown,
   words: readonly ReadWord[],
-  { caller, ports }: ModelAsking,
-): Promise<Asking | undefined> => {
-  const written = Written.safeParse(said);
+  { caller, ports }: ModelContext,
+): Promise<Interpretation | undefined> => {
+  const written = Written.safeParse(answer);
   if (!written.success) throw new QueryError('VALIDATION_FAILED', 'the answer is not the JSON that was asked for');
   const { query: given, from, to, step } = written.data;
   if (given === null) return undefined;
   const query = queryOf(given);
-  const range = askedRange({ from, to }, ports.clock.now());
+  const range = parseRange({ from, to }, ports.clock.now());
   const [validity] = await validitiesNow([query], caller, ports);
   const [problem] = validity?.problems ?? [];
   if (problem !== undefined) throw new QueryError('VALIDATION_FAILED', `${problem.path}: ${problem.message}`);
@@ -70,24 +70,24 @@ const readAnswer = async (
 export const queryByModel = async (
   { question, words }: { readonly question: string; readonly words: readonly ReadWord[] },
   catalogue: Catalogue,
-  asking: ModelAsking,
-): Promise<AskedByModel> => {
-  const material = { question: question.slice(0, mostOfQuestion).toWellFormed(), ...fittingOf(question, catalogue) };
+  context: ModelContext,
+): Promise<ModelQuery> => {
+  const material = { question: question.slice(0, maxQuestionLength).toWellFormed(), ...fittingOf(question, catalogue) };
   let mistake: string | undefined;
   for (let tries = 1; ; tries++) {
-    const answer = await askModel(
+    const answer = await queryModel(
       { purpose: 'query', orders, material: { ...material, ...(mistake !== undefined && { mistake }) } },
-      asking,
+      context,
     );
-    if ('reason' in answer) return { asking: undefined, tries, reason: answer.reason };
+    if ('reason' in answer) return { parsedQuestion: undefined, tries, reason: answer.reason };
     try {
-      const read = await readAnswer(jsonIn(answer.text), words, asking);
-      return { asking: read, tries, reason: read === undefined ? 'the model finds no query for it' : null };
+      const read = await readAnswer(jsonIn(answer.text), words, context);
+      return { parsedQuestion: read, tries, reason: read === undefined ? 'the model finds no query for it' : null };
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      mistake = error.message.slice(0, mostOfMistake).toWellFormed();
-      if (tries === mostTries)
-        return { asking: undefined, tries, reason: `the query of the model is wrong: ${mistake}` };
+      mistake = error.message.slice(0, maxMistakeLength).toWellFormed();
+      if (tries === maxTries)
+        return { parsedQuestion: undefined, tries, reason: `the query of the model is wrong: ${mistake}` };
     }
   }
 };

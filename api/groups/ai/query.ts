@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { QueryReading } from '../../../queries/promql/reading.ts';
 import { Query } from '../../../queries/query.ts';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { queryOf, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
@@ -10,17 +10,17 @@ import { excludingIn, isEmpty } from '../../../subjects/questions/excluding.ts';
 import { labelledMetrics, landedCatalogue } from '../../../subjects/questions/landed.ts';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { metricsNamed, understand } from '../../../subjects/questions/understand.ts';
-import { type Asking, refusalCodes } from '../../../subjects/questions/understanding.ts';
+import { type Interpretation, refusalCodes } from '../../../subjects/questions/understanding.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf, validitiesNow } from '../../kernel/reading.ts';
-import { askedZone } from './asked-zone.ts';
 import { hasModel } from './model.ts';
-import { type AskedByModel, queryByModel } from './query-by-model.ts';
+import { type ModelQuery, queryByModel } from './query-by-model.ts';
+import { timeZoneField } from './requested-time-zone.ts';
 
 const words = z
   .array(z.strictObject({ text: z.string(), became: z.string().nullable() }))
   .describe('Each word of the question beside what it became; null: it has no part in the query');
-const asked = {
+const queryFields = {
   query: Query,
   from: z.string(),
   to: z.string(),
@@ -28,7 +28,7 @@ const asked = {
   sentence: z.string().describe('What the query asks, told from the query alone'),
   words,
 };
-const Asked = z.strictObject(asked);
+const QueryView = z.strictObject(queryFields);
 const Refusal = z.strictObject({
   code: z.enum(refusalCodes),
   reason: z.string(),
@@ -37,7 +37,7 @@ const Refusal = z.strictObject({
   words,
 });
 
-export const askInWords = defineOperation({
+export const answerQuestion = defineOperation({
   method: 'POST',
   path: '/api/ai/query',
   operationId: 'askInWords',
@@ -47,19 +47,19 @@ export const askInWords = defineOperation({
   unaudited: 'it reads telemetry, as lists do',
   body: z.strictObject({
     question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized, too'),
-    timeZone: askedZone,
+    timeZone: timeZoneField,
     from: TimeText.default('now-1h').describe('For a question that names no time'),
     to: TimeText.default('now').describe('For a question that names no time'),
   }),
   response: z.strictObject({
     answer: z
       .strictObject({
-        ...asked,
+        ...queryFields,
         result: Result,
         nothingFound: z.string().nullable().describe('Of a result without values: which condition excludes all'),
       })
       .nullable(),
-    alternatives: z.array(Asked).describe('Where the question has several meanings: ask one of these queries'),
+    alternatives: z.array(QueryView).describe('Where the question has several meanings: ask one of these queries'),
     refusal: Refusal.nullable(),
     model: z
       .strictObject({
@@ -72,12 +72,12 @@ export const askInWords = defineOperation({
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, timeZone } = body;
-    const usualRange = askedRange(body, ports.clock.now());
+    const defaultRange = parseRange(body, ports.clock.now());
     const reading = readingOf(caller, ports);
     const catalogue = await landedCatalogue(reading);
     const labelled = await labelledMetrics(metricsNamed(question, catalogue), reading);
-    const understood = understand({ question, timeZone, nowMs: reading.nowMs, usualRange }, catalogue, labelled);
-    const told = (asking: Asking) => toldOf(asking, timeZone);
+    const understood = understand({ question, timeZone, nowMs: reading.nowMs, defaultRange }, catalogue, labelled);
+    const toView = (parsedQuestion: Interpretation) => toQueryView(parsedQuestion, timeZone);
     switch (understood.is) {
       case 'refusal': {
         const { words } = understood;
@@ -86,25 +86,33 @@ export const askInWords = defineOperation({
           wordedOtherwise.has(code) && hasModel({ caller, ports })
             ? await queryByModel({ question, words }, catalogue, { caller, ports, request, signal })
             : undefined;
-        if (model?.asking !== undefined) {
-          const answer = { ...told(model.asking), ...(await resultOf(model.asking, reading, signal)) };
+        if (model?.parsedQuestion !== undefined) {
+          const answer = {
+            ...toView(model.parsedQuestion),
+            ...(await resultOf(model.parsedQuestion, reading, signal)),
+          };
           return { answer, alternatives: [], refusal: null, model: modelOf(model) };
         }
         const refusal = { code, reason, nearest: [...nearest], operation, words: [...words] };
         return { answer: null, alternatives: [], refusal, model: modelOf(model) };
       }
       case 'alternatives':
-        return { answer: null, alternatives: understood.askings.map(told), refusal: null, model: null };
+        return { answer: null, alternatives: understood.interpretations.map(toView), refusal: null, model: null };
       default: {
-        const { asking } = understood;
-        const [validity] = await validitiesNow([queryOf(asking.query)], caller, ports);
+        const { interpretation: parsedQuestion } = understood;
+        const [validity] = await validitiesNow([queryOf(parsedQuestion.query)], caller, ports);
         const [problem] = validity?.problems ?? [];
         if (validity?.isValid === false && problem !== undefined) {
           const refusal = { code: 'invalid' as const, reason: problem.message, nearest: [], operation: null };
-          return { answer: null, alternatives: [], refusal: { ...refusal, words: [...asking.words] }, model: null };
+          return {
+            answer: null,
+            alternatives: [],
+            refusal: { ...refusal, words: [...parsedQuestion.words] },
+            model: null,
+          };
         }
         return {
-          answer: { ...told(asking), ...(await resultOf(asking, reading, signal)) },
+          answer: { ...toView(parsedQuestion), ...(await resultOf(parsedQuestion, reading, signal)) },
           alternatives: [],
           refusal: null,
           model: null,
@@ -117,21 +125,21 @@ export const askInWords = defineOperation({
 /** Refusals of which another wording is the reason; the others hold whoever reads the question. */
 const wordedOtherwise: ReadonlySet<string> = new Set(['unclear', 'unknown-name']);
 
-const modelOf = (model: AskedByModel | undefined) =>
-  model === undefined ? null : { used: model.asking !== undefined, tries: model.tries, reason: model.reason };
+const modelOf = (model: ModelQuery | undefined) =>
+  model === undefined ? null : { used: model.parsedQuestion !== undefined, tries: model.tries, reason: model.reason };
 
-const toldOf = (asking: Asking, timeZone: string): z.input<typeof Asked> => ({
-  query: queryOf(asking.query),
-  from: formatTime(asking.range.from),
-  to: formatTime(asking.range.to),
-  stepMs: asking.stepMs ?? null,
-  sentence: sentenceOf({ ...asking, timeZone }),
-  words: [...asking.words],
+const toQueryView = (parsedQuestion: Interpretation, timeZone: string): z.input<typeof QueryView> => ({
+  query: queryOf(parsedQuestion.query),
+  from: formatTime(parsedQuestion.range.from),
+  to: formatTime(parsedQuestion.range.to),
+  stepMs: parsedQuestion.stepMs ?? null,
+  sentence: sentenceOf({ ...parsedQuestion, timeZone }),
+  words: [...parsedQuestion.words],
 });
 
-const resultOf = async (asking: Asking, reading: QueryReading, signal: AbortSignal) => {
-  const { query, range, stepMs } = asking;
+const resultOf = async (parsedQuestion: Interpretation, reading: QueryReading, signal: AbortSignal) => {
+  const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
-  const nothingFound = isEmpty(result, query) ? ((await excludingIn(asking, reading, signal)) ?? null) : null;
+  const nothingFound = isEmpty(result, query) ? ((await excludingIn(parsedQuestion, reading, signal)) ?? null) : null;
   return { result, nothingFound };
 };

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { answerOnly } from '../../../queries/run.ts';
-import { type Causes, causeKinds, causesOf, type Judged, leastScore } from '../../../subjects/causes/judge.ts';
-import { readScene } from '../../../subjects/causes/read-scene.ts';
-import { nodeName } from '../../../subjects/causes/scene.ts';
+import { nodeName } from '../../../subjects/causes/incident-context.ts';
+import { type Causes, causeKinds, causesOf, type Judged, minScore } from '../../../subjects/causes/judge.ts';
+import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import { judgeShown } from '../../../subjects/causes/shown-by.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { changesOfShown } from './shown-changes.ts';
-import { askedSymptom, symptomOf } from './symptom.ts';
+import { symptomFields, symptomOf } from './symptom.ts';
 
 const Cause = z.strictObject({
   kind: z.enum(causeKinds),
@@ -43,8 +43,8 @@ const causeView = ({
 
 /** The causes on the path, and changes of what shows the symptom where those explain it. */
 const answered = (found: Pick<Causes, 'causes' | 'others' | 'reason'>, shown: readonly Judged[]) => {
-  const causes = [...found.causes, ...shown.filter(({ score }) => score >= leastScore)];
-  const others = [...shown.filter(({ score }) => score < leastScore), ...found.others].slice(0, 20);
+  const causes = [...found.causes, ...shown.filter(({ score }) => score >= minScore)];
+  const others = [...shown.filter(({ score }) => score < minScore), ...found.others].slice(0, 20);
   return {
     state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
     reason: causes.length > 0 ? null : found.reason,
@@ -60,7 +60,7 @@ export const findRootCause = defineOperation({
     'Rank the causes of an alert, anomaly or incident, or of a service that is worse, with evidence for and against each',
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
-  body: z.strictObject({ ...askedSymptom, ...projectScopeParameters }),
+  body: z.strictObject({ ...symptomFields, ...projectScopeParameters }),
   response: z.strictObject({
     state: z
       .enum(['found', 'inconclusive'])
@@ -79,23 +79,26 @@ export const findRootCause = defineOperation({
     const symptom = await symptomOf(body, { caller, ports });
     const reading = readingOf(caller, ports);
     const changes = await changesOfShown(symptom, caller.tenantId, ports);
-    const scene = await readScene(reading, symptom, { projectId: body.projectId, scope: body.scope }, (query, asked) =>
-      answerOnly(query, reading, { ...asked, signal }),
+    const incidentContext = await readIncidentContext(
+      reading,
+      symptom,
+      { projectId: body.projectId, scope: body.scope },
+      (query, options) => answerOnly(query, reading, { ...options, signal }),
     );
-    const noticed = new Date(scene?.noticedMs ?? symptom.noticedMs).toISOString();
-    if (scene === undefined) {
+    const noticed = new Date(incidentContext?.noticedMs ?? symptom.noticedMs).toISOString();
+    if (incidentContext === undefined) {
       const reason = 'nothing that shows it names a service or a host that serves requests: there is no path to follow';
       const none = { services: [...symptom.services], noticed, begin: null, worse: [] };
       const shown = judgeShown(changes, { ...symptom, isWorse: false });
       return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };
     }
-    const found = causesOf(scene);
+    const found = causesOf(incidentContext);
     const { onsetMs, symptom: worse } = found;
-    const shown = judgeShown(changes, { noticedMs: scene.noticedMs, isWorse: worse.length > 0 });
+    const shown = judgeShown(changes, { noticedMs: incidentContext.noticedMs, isWorse: worse.length > 0 });
     return {
       ...answered(found, shown),
       symptom: {
-        ...{ services: scene.symptoms.map(nodeName), noticed, worse: [...worse] },
+        ...{ services: incidentContext.symptoms.map(nodeName), noticed, worse: [...worse] },
         begin: worse.length === 0 ? null : new Date(onsetMs).toISOString(),
       },
     };

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { bestSentences } from '../../../subjects/runbooks/sentences.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { askedZone } from './asked-zone.ts';
-import { EmbeddingsTold } from './embeddings.ts';
+import { EmbeddingUsage } from './embeddings.ts';
 import { Figure, figuresNamed } from './named-figures.ts';
-import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
+import { notRead, PassageView, passagesFor, passageView, sourcesField } from './passages.ts';
+import { timeZoneField } from './requested-time-zone.ts';
 import { wordedByModel } from './worded-answer.ts';
 
 /** Passages that an answer is made of. */
-const mostPassages = 8;
+const maxPassages = 8;
 
 export const answerFromRunbooks = defineOperation({
   method: 'POST',
@@ -22,8 +22,8 @@ export const answerFromRunbooks = defineOperation({
   unaudited: 'it reads, as lists do',
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
-    sources: sourcesAsked,
-    timeZone: askedZone,
+    sources: sourcesField,
+    timeZone: timeZoneField,
     from: TimeText.default('now-1h').describe('Of queries that name no time'),
     to: TimeText.default('now').describe('Of queries that name no time'),
   }),
@@ -35,7 +35,7 @@ export const answerFromRunbooks = defineOperation({
     passages: z.array(PassageView),
     figures: z.array(Figure),
     notRead,
-    embeddings: EmbeddingsTold,
+    embeddings: EmbeddingUsage,
     model: z
       .strictObject({
         used: z.boolean().describe('false: the sentences stand in the passages as they are'),
@@ -47,8 +47,8 @@ export const answerFromRunbooks = defineOperation({
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { question, sources, timeZone } = body;
-    const range = askedRange(body, ports.clock.now());
-    const found = await passagesFor({ question, limit: mostPassages, sources }, { caller, ports, request, signal });
+    const range = parseRange(body, ports.clock.now());
+    const found = await passagesFor({ question, limit: maxPassages, sources }, { caller, ports, request, signal });
     const { sentences, reason } = bestSentences(question, found.passages);
     // What says nothing of the question names no query of it.
     const fitting = sentences.length === 0 ? [] : found.passages;

@@ -5,7 +5,7 @@ import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.t
 import {
   type RunbookDocument,
   runbookDocuments,
-  runbookShelfId,
+  runbookIndexRevisionId,
   runbookShelves,
   runbookTexts,
 } from '../../../schemas/resources/runbook.ts';
@@ -15,9 +15,9 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { equals, type ListParameters, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** Of an organization. */
-const mostPassages = 10_000;
+const maxPassages = 10_000;
 
 const DocumentView = z.strictObject({
   id: z.string(),
@@ -44,18 +44,18 @@ const itself = (format: Format) => (body: Uint8Array) => {
 };
 
 /** Puts down that documents changed, so that every process reads them again, and how many passages there are. */
-const moveShelf = async (documents: TenantDocuments, passages: number): Promise<void> => {
-  const shelves = documents.collection(runbookShelves);
-  const before = await shelves.find(runbookShelfId);
+const bumpIndexRevision = async (documents: TenantDocuments, passages: number): Promise<void> => {
+  const revisions = documents.collection(runbookShelves);
+  const before = await revisions.find(runbookIndexRevisionId);
   const total = (before?.passages ?? 0) + passages;
-  if (passages > 0 && total > mostPassages)
+  if (passages > 0 && total > maxPassages)
     throw invalid(
       'content',
-      `has ${passages} passages: with those that there are that is ${total}, and an organization has ${mostPassages} at most; delete documents first`,
+      `has ${passages} passages: with those that there are that is ${total}, and an organization has ${maxPassages} at most; delete documents first`,
     );
-  const shelf = { revision: randomUUID(), passages: Math.max(0, total) };
-  if (before === undefined) await shelves.insert({ id: runbookShelfId, ...shelf });
-  else await shelves.replace(runbookShelfId, shelf);
+  const indexRevision = { revision: randomUUID(), passages: Math.max(0, total) };
+  if (before === undefined) await revisions.insert({ id: runbookIndexRevisionId, ...indexRevision });
+  else await revisions.replace(runbookIndexRevisionId, indexRevision);
 };
 
 export const addRunbookDocument = defineOperation({
@@ -65,11 +65,11 @@ export const addRunbookDocument = defineOperation({
   summary: 'Add a runbook or another document to be found and cited; the same content again changes nothing',
   role: 'editor',
   audit: 'runbook-document.add',
-  maxBodyBytes: 3 * mostBytes,
+  maxBodyBytes: 3 * maxBytes,
   body: z.strictObject({
     title: z.string().min(1).max(200).optional().describe('Without it the one that the document has itself'),
     format: z.enum(formats).default('markdown'),
-    content: z.string().min(1).max(mostBytes).describe('1 MiB in UTF-8 at most. Scripts in HTML are left out'),
+    content: z.string().min(1).max(maxBytes).describe('1 MiB in UTF-8 at most. Scripts in HTML are left out'),
     url: z
       .string()
       .max(2048)
@@ -77,7 +77,7 @@ export const addRunbookDocument = defineOperation({
       .optional()
       .describe('Where people find it: answers lead there'),
   }),
-  alsoTakes: { 'text/markdown': itself('markdown'), 'text/html': itself('html') },
+  alsoAccepts: { 'text/markdown': itself('markdown'), 'text/html': itself('html') },
   response: z.strictObject({
     document: DocumentView,
     isNew: z.boolean().describe('false: the same content was there already'),
@@ -86,7 +86,7 @@ export const addRunbookDocument = defineOperation({
     const { format, url = '' } = body;
     const content = body.content.toWellFormed();
     const bytes = Buffer.byteLength(content);
-    if (bytes > mostBytes) throw invalid('content', `has ${bytes} bytes: at most ${mostBytes}`);
+    if (bytes > maxBytes) throw invalid('content', `has ${bytes} bytes: at most ${maxBytes}`);
     const { title, passages } = readDocument(content, format, body.title?.toWellFormed());
     if (passages.length === 0) throw invalid('content', `has no text when it is read as ${format}`);
     const id = hashOf('runbook', caller.tenantId, content);
@@ -98,7 +98,7 @@ export const addRunbookDocument = defineOperation({
         scope.unchanged();
         return { document: viewOf(before), isNew: false };
       }
-      await moveShelf(own, passages.length);
+      await bumpIndexRevision(own, passages.length);
       const fields = { title, format, url, bytes, passages: passages.length, addedBy: caller.actor.id };
       const made = await stored.insert({ id, ...fields });
       await own.collection(runbookTexts).insert({ id, content });
@@ -148,7 +148,7 @@ export const deleteRunbookDocument = defineOperation({
       if (before === undefined) throw notFound('document');
       await stored.delete(before.id, before.version);
       await own.collection(runbookTexts).delete(before.id);
-      await moveShelf(own, -before.passages);
+      await bumpIndexRevision(own, -before.passages);
       const view = viewOf(before);
       scope.record({ id: before.id, name: before.title, before: view });
       return view;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { EmbeddingsTold } from './embeddings.ts';
-import { notRead, PassageView, passagesFor, passageView, sourcesAsked } from './passages.ts';
+import { EmbeddingUsage } from './embeddings.ts';
+import { notRead, PassageView, passagesFor, passageView, sourcesField } from './passages.ts';
 
 export const searchRunbooks = defineOperation({
   method: 'POST',
@@ -14,17 +14,17 @@ export const searchRunbooks = defineOperation({
   body: z.strictObject({
     query: z.string().min(1).max(16_384).describe('Of more than 200 different words the first are looked for'),
     limit: z.int().min(1).max(50).default(10),
-    sources: sourcesAsked,
+    sources: sourcesField,
   }),
   response: z.strictObject({
     items: z.array(PassageView).describe('Those that fit best first'),
     notRead,
-    embeddings: EmbeddingsTold,
+    embeddings: EmbeddingUsage,
   }),
   async handler({ caller, body, request, signal }, ports) {
     const { query: question, limit, sources } = body;
     const found = await passagesFor({ question, limit, sources }, { caller, ports, request, signal });
-    const { passages, ...told } = found;
-    return { items: passages.map(passageView), ...told };
+    const { passages, ...rest } = found;
+    return { items: passages.map(passageView), ...rest };
   },
 });

@@ -1,13 +1,13 @@
 /** What people changed of the rule or detector that shows a symptom, of the plan and of routes, from the audit log: what every Viewer may read of it. */
 import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
-import type { Symptom } from '../../../subjects/causes/read-scene.ts';
+import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import { type ChangeOfShown, changesBeforeMs, type ShownBy } from '../../../subjects/causes/shown-by.ts';
 import { newestRecords } from '../../audit/record-search.ts';
 import type { Ports } from '../../kernel/ports.ts';
 
 /** Of an incident with many alerts, the first; and of each the newest changes. */
-const mostShown = 5;
-const mostChanges = 5;
+const maxShown = 5;
+const maxChanges = 5;
 
 /** What is behind all that shows symptoms. */
 const behind = (shownBy: readonly ShownBy[], tenantId: string): ShownBy[] => {
@@ -24,14 +24,14 @@ export const changesOfShown = async (
   tenantId: string,
   { documents, configurationActions }: Pick<Ports, 'documents' | 'configurationActions'>,
 ): Promise<ChangeOfShown[]> => {
-  const distinct = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, mostShown);
+  const distinct = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, maxShown);
   const found = await Promise.all(
     [...distinct, ...behind(distinct, tenantId)].map(async (one) => {
       const within = { fromMs: noticedMs - changesBeforeMs, toMs: untilMs };
       // Which plan there is everybody sees, so that its change is told to those who may not read others of an Admin.
       const actions = one.what === 'plan' ? ['organization.change-plan'] : configurationActions;
       const filter = { ...within, actions, resourceId: one.id };
-      const records = await newestRecords(documents, tenantId, filter, { limit: mostChanges });
+      const records = await newestRecords(documents, tenantId, filter, { limit: maxChanges });
       return records.map(
         ({ at, action, details }): ChangeOfShown => ({
           ...{ shownBy: one, atMs: Date.parse(at) },

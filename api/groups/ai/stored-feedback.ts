@@ -3,7 +3,7 @@ import type { Filter, TenantDocuments } from '../../../schemas/ports/documents.t
 import { type AnomalyFeedback, anomalyFeedback } from '../../../schemas/resources/anomaly-feedback.ts';
 
 /** More is not read at once. */
-const mostRead = 10_000;
+const maxRead = 10_000;
 
 /** What was said of the anomalies that a filter chooses. */
 export const feedbackOf = async (
@@ -13,7 +13,7 @@ export const feedbackOf = async (
   const found: AnomalyFeedback[] = [];
   for await (const each of documentsIn(documents.collection(anomalyFeedback), { filter })) {
     found.push(each);
-    if (found.length >= mostRead) break;
+    if (found.length >= maxRead) break;
   }
   return found;
 };

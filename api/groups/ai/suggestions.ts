@@ -42,25 +42,25 @@ const viewOf = (tenantId: string, suggestion: Suggestion): z.input<typeof Sugges
   return { id: suggestionId(tenantId, suggestion), kind, subject, title, evidence, effect, request };
 };
 
-interface Asking {
+interface RequestContext {
   readonly caller: Caller;
   readonly ports: Ports;
 }
 
-const marksOf = async ({ caller, ports }: Asking, ids: readonly string[]) => {
+const marksOf = async ({ caller, ports }: RequestContext, ids: readonly string[]) => {
   if (ids.length === 0) return [];
   const filter = { id: { $in: [...ids] }, state: 'dismissed' };
   return (await ports.documents.of(caller.tenantId).collection(suggestionMarks).list({ filter, limit: 1000 })).items;
 };
 
 /** Those that nobody dismissed for the same evidence. */
-const openSuggestions = async (asking: Asking): Promise<Suggested> => {
+const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
   const { suggestions, missing } = await suggestNow({
-    documents: asking.ports.documents.of(asking.caller.tenantId),
-    ...{ reading: readingOf(asking.caller, asking.ports), log: asking.ports.log },
+    documents: context.ports.documents.of(context.caller.tenantId),
+    ...{ reading: readingOf(context.caller, context.ports), log: context.ports.log },
   });
-  const idOf = (suggestion: Suggestion): string => suggestionId(asking.caller.tenantId, suggestion);
-  const marks = new Map((await marksOf(asking, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
+  const idOf = (suggestion: Suggestion): string => suggestionId(context.caller.tenantId, suggestion);
+  const marks = new Map((await marksOf(context, suggestions.map(idOf))).map((mark) => [mark.id, mark]));
   const isOpen = (suggestion: Suggestion): boolean => {
     const mark = marks.get(idOf(suggestion));
     return mark === undefined || !isAlike(suggestion.weight, mark.weight);
@@ -69,10 +69,10 @@ const openSuggestions = async (asking: Asking): Promise<Suggested> => {
 };
 
 /** A suggestion that stands now. One that did before is a conflict, anything else is not there. */
-const standing = async (id: string, asking: Asking): Promise<Suggestion> => {
-  const { tenantId } = asking.caller;
+const findOpenSuggestion = async (id: string, context: RequestContext): Promise<Suggestion> => {
+  const { tenantId } = context.caller;
   if (!isSuggestionId(tenantId, id)) throw notFound('suggestion');
-  const { suggestions, missing } = await openSuggestions(asking);
+  const { suggestions, missing } = await openSuggestions(context);
   const found = suggestions.find((suggestion) => suggestionId(tenantId, suggestion) === id);
   if (found !== undefined) return found;
   if (missing.length > 0)
@@ -94,8 +94,8 @@ export const listSuggestions = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const { suggestions, missing } = await openSuggestions({ caller, ports });
-    const asked = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return { items: asked.map((each) => viewOf(caller.tenantId, each)), missing: [...missing] };
+    const matches = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
+    return { items: matches.map((each) => viewOf(caller.tenantId, each)), missing: [...missing] };
   },
 });
 
@@ -142,13 +142,13 @@ export const applySuggestion = defineOperation({
   params: idParameter,
   response: z.strictObject({ suggestion: SuggestionView, answer: z.unknown().describe('What the request answered') }),
   async handler({ caller, params, request, signal, change }, ports) {
-    const suggestion = await standing(params.id, { caller, ports });
-    const asked = suggestion.request;
-    if (asked === null) throw new ApiError('CONFLICT', `nothing here does this: ${suggestion.effect}`);
+    const suggestion = await findOpenSuggestion(params.id, { caller, ports });
+    const operationRequest = suggestion.request;
+    if (operationRequest === null) throw new ApiError('CONFLICT', `nothing here does this: ${suggestion.effect}`);
     const marking = { id: params.id, suggestion, caller, change, now: ports.clock.now() };
     await begin(marking);
     try {
-      const answer = await ports.call(asked, { caller, request, signal }, ports);
+      const answer = await ports.call(operationRequest, { caller, request, signal }, ports);
       return { suggestion: viewOf(caller.tenantId, suggestion), answer };
     } catch (error) {
       await giveUp(marking);
@@ -172,7 +172,7 @@ export const dismissSuggestion = defineOperation({
   params: idParameter,
   response: z.strictObject({ suggestion: SuggestionView, at: z.iso.datetime(), by: z.string() }),
   async handler({ caller, params, change }, ports) {
-    const suggestion = await standing(params.id, { caller, ports });
+    const suggestion = await findOpenSuggestion(params.id, { caller, ports });
     const { title, weight } = suggestion;
     const at = new Date(ports.clock.now()).toISOString();
     return change(async (scope) => {

@@ -1,11 +1,11 @@
 /** What a request for causes is about: an alert, an anomaly, an incident, or a service and a range. */
 import { z } from 'zod';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { incidents } from '../../../schemas/resources/incident.ts';
 import { readTransitions } from '../../../subjects/alerts/history.ts';
 import { findAnomaly } from '../../../subjects/anomalies/stored.ts';
-import type { Symptom } from '../../../subjects/causes/read-scene.ts';
+import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { type ApiError, invalid } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -14,7 +14,7 @@ import { readingOf } from '../../kernel/reading.ts';
 const id = z.string().min(1).max(256);
 
 /** The part of a body that names a symptom. */
-export const askedSymptom = {
+export const symptomFields = {
   alertId: id.optional().describe('An alert, as `GET /api/alerts` lists it'),
   anomalyId: id.optional(),
   incidentId: id.optional(),
@@ -23,7 +23,7 @@ export const askedSymptom = {
   to: TimeText.default('now').describe('Of the service'),
 };
 
-export interface AskedSymptom {
+export interface SymptomRequest {
   readonly alertId?: string | undefined;
   readonly anomalyId?: string | undefined;
   readonly incidentId?: string | undefined;
@@ -32,7 +32,7 @@ export interface AskedSymptom {
   readonly to: string;
 }
 
-interface Asking {
+interface RequestContext {
   readonly caller: Caller;
   readonly ports: Ports;
 }
@@ -51,7 +51,7 @@ const weekMs = 7 * 86_400_000;
 /** The last time that each alert began, and where. */
 const ofAlerts = async (
   alertIds: readonly string[],
-  { caller, ports }: Asking,
+  { caller, ports }: RequestContext,
 ): Promise<Omit<Symptom, 'isRange'>[]> => {
   const reading = readingOf(caller, ports);
   const range = {
@@ -77,11 +77,11 @@ const ofAlerts = async (
   });
 };
 
-const ofIncident = async (incidentId: string, asking: Asking): Promise<Omit<Symptom, 'isRange'>> => {
-  const { caller, ports } = asking;
+const ofIncident = async (incidentId: string, context: RequestContext): Promise<Omit<Symptom, 'isRange'>> => {
+  const { caller, ports } = context;
   const incident = await ports.documents.of(caller.tenantId).collection(incidents).find(incidentId);
   if (incident === undefined) throw missing('incidentId', 'incident');
-  const alerts = incident.alertIds.length === 0 ? [] : await ofAlerts(incident.alertIds.slice(0, 100), asking);
+  const alerts = incident.alertIds.length === 0 ? [] : await ofAlerts(incident.alertIds.slice(0, 100), context);
   const openedMs = Date.parse(incident.openedAt);
   return {
     services: [...new Set([...alerts.flatMap(({ services }) => services), ...incident.services])].slice(0, 10),
@@ -93,13 +93,13 @@ const ofIncident = async (incidentId: string, asking: Asking): Promise<Omit<Symp
 };
 
 /** The symptom that is asked about. Throws where it names none, or nothing that is there. */
-export const symptomOf = async (asked: AskedSymptom, asking: Asking): Promise<Symptom> => {
-  const { alertId, anomalyId, incidentId, service } = asked;
+export const symptomOf = async (request: SymptomRequest, context: RequestContext): Promise<Symptom> => {
+  const { alertId, anomalyId, incidentId, service } = request;
   const given = [alertId, anomalyId, incidentId, service].filter((each) => each !== undefined);
   if (given.length !== 1) throw invalid('alertId', 'give one of alertId, anomalyId, incidentId and service');
-  const { caller, ports } = asking;
+  const { caller, ports } = context;
   if (alertId !== undefined) {
-    const [found] = await ofAlerts([alertId], asking);
+    const [found] = await ofAlerts([alertId], context);
     if (found === undefined) throw missing('alertId', 'alert that fired');
     return { ...found, isRange: false };
   }
@@ -112,8 +112,8 @@ export const symptomOf = async (asked: AskedSymptom, asking: Asking): Promise<Sy
       ...{ noticedMs: found.beginMs, untilMs: found.endMs ?? ports.clock.now() },
     };
   }
-  if (incidentId !== undefined) return { ...(await ofIncident(incidentId, asking)), isRange: false };
-  const { from, to } = askedRange(asked, ports.clock.now());
+  if (incidentId !== undefined) return { ...(await ofIncident(incidentId, context)), isRange: false };
+  const { from, to } = parseRange(request, ports.clock.now());
   return {
     ...{ services: [service ?? ''], hosts: [], shownBy: [], isRange: true },
     ...{ noticedMs: Number(from / 1_000_000n), untilMs: Number(to / 1_000_000n) },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { checkSentences } from '../../../subjects/runbooks/checked-sentences.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
 import type { Cited } from '../../../subjects/runbooks/sentences.ts';
-import { askModel, hasModel, jsonIn, type ModelAsking } from './model.ts';
+import { hasModel, jsonIn, type ModelContext, queryModel } from './model.ts';
 
 const orders = [
   'You answer a question of an operator from numbered sources, in plain English.',
@@ -18,8 +18,8 @@ const Written = z.object({
     .max(20),
 });
 
-const mostOfPassage = 1_500;
-const mostOfQuestion = 1_000;
+const maxPassageLength = 1_500;
+const maxQuestionLength = 1_000;
 
 export interface Worded {
   readonly used: boolean;
@@ -35,15 +35,15 @@ const unused = (reason: string, leftOut = 0): Worded => ({ used: false, sentence
 export const wordedByModel = async (
   question: string,
   passages: readonly FoundPassage[],
-  asking: ModelAsking,
+  context: ModelContext,
 ): Promise<Worded | null> => {
-  if (!hasModel(asking)) return null;
-  const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+  if (!hasModel(context)) return null;
+  const cut = (text: string, maxLength: number): string => text.slice(0, maxLength).toWellFormed();
   const sources = passages.map(({ book, text }, number) => ({
-    ...{ number, title: book.title, text: cut(text, mostOfPassage) },
+    ...{ number, title: book.title, text: cut(text, maxPassageLength) },
   }));
-  const material = { question: cut(question, mostOfQuestion), sources };
-  const answer = await askModel({ purpose: 'answer', orders, material }, asking);
+  const material = { question: cut(question, maxQuestionLength), sources };
+  const answer = await queryModel({ purpose: 'answer', orders, material }, context);
   if ('reason' in answer) return unused(answer.reason);
   const written = Written.safeParse(jsonIn(answer.text));
   if (!written.success) return unused('the model did not answer with the JSON that was asked for');

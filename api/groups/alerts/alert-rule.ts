@@ -5,10 +5,10 @@ import { alertStates } from '../../../schemas/alerts.ts';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
 import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts';
-import { msOf, shortestInterval } from '../../../subjects/alerts/durations.ts';
-import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { minInterval, msOf } from '../../../subjects/alerts/durations.ts';
+import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { AlertRuleFields, type AlertRuleFields as Fields, readRule } from '../../../subjects/alerts/rule.ts';
-import { keptProblemsOf, type Problem } from '../../../subjects/alerts/rule-problems.ts';
+import { type Problem, storedRuleProblemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -20,7 +20,7 @@ import { Staleness, shownStaleness } from './views.ts';
 /** A rule whose condition is understood. */
 export type Document = Fields & Pick<StoredAlertRule, 'queryVersion' | 'managedBy'>;
 
-const Standing = z
+const Status = z
   .strictObject({
     state: z.enum(alertStates).describe('The worst of its alerts'),
     evaluatedAt: z.iso.datetime(),
@@ -41,15 +41,11 @@ const ManagedBy = z
     'The service level objective or synthetic check that made it, and through which alone it is changed; null of other rules',
   );
 
-const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, standing: Standing, ...storedView });
+const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, standing: Status, ...storedView });
 
 export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
 
-const standingOf = (
-  rule: Document & Stored,
-  found: StandingAlert | undefined,
-  nowMs: number,
-): z.input<typeof Standing> =>
+const statusOf = (rule: Document & Stored, found: ActiveAlert | undefined, nowMs: number): z.input<typeof Status> =>
   found === undefined
     ? null
     : {
@@ -66,7 +62,7 @@ const show = async (
   const ids = documents.map(({ id }) => id);
   const states = await readRuleStates(readingOf(caller, ports), ids).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'how alert rules stand cannot be read');
-    return new Map<string, StandingAlert>();
+    return new Map<string, ActiveAlert>();
   });
   return documents.map((document) => ({
     ...AlertRuleFields.parse(
@@ -74,7 +70,7 @@ const show = async (
     ),
     ...{ id: document.id, version: document.version, createdAt: document.createdAt, updatedAt: document.updatedAt },
     managedBy: document.managedBy ?? null,
-    standing: standingOf(document, states.get(document.id), ports.clock.now()),
+    standing: statusOf(document, states.get(document.id), ports.clock.now()),
   }));
 };
 
@@ -114,11 +110,11 @@ const prepare: NonNullable<ResourceDefinition<typeof AlertRuleFields, Document, 
   { caller, of, before },
 ) => {
   refuseManaged(before);
-  const problems = keptProblemsOf(after);
-  if (msOf(after.interval) < msOf(shortestInterval))
+  const problems = storedRuleProblemsOf(after);
+  if (msOf(after.interval) < msOf(minInterval))
     problems.push({
       path: 'interval',
-      message: `must be a duration from ${shortestInterval} to 1d, such as 30s, 5m or 1h`,
+      message: `must be a duration from ${minInterval} to 1d, such as 30s, 5m or 1h`,
     });
   problems.push(...(await unknownIn(after.condition, caller, of(caller.tenantId))));
   if (problems.length > 0) throw invalidFields(problems);

@@ -11,10 +11,10 @@ import {
 import { alertStates } from '../../../schemas/alerts.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { type AlertAcknowledgement, alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
-import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { alertAnnotations, alertLabels } from '../../../subjects/alerts/evaluate.ts';
-import { type AlertFilter, readAlerts, type StandingAlert } from '../../../subjects/alerts/history.ts';
-import { platformRuleId, type StandingPlatformAlert } from '../../../subjects/alerts/platform-alerts.ts';
+import { type ActiveAlert, type AlertFilter, readAlerts } from '../../../subjects/alerts/history.ts';
+import { type ActivePlatformAlert, platformRuleId } from '../../../subjects/alerts/platform-alerts.ts';
+import { createTextQuery } from '../../../subjects/alerts/query-text.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
 import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -51,7 +51,7 @@ const AlertView = z.strictObject({
 
 /** Alerts with what their rules say of them; those whose rule is gone are none. */
 const shownOfRules = async (
-  found: readonly StandingAlert[],
+  found: readonly ActiveAlert[],
   caller: Caller,
   ports: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
@@ -70,29 +70,29 @@ const shownOfRules = async (
         const stored = { ...rule, updatedAt: document?.updatedAt ?? '' };
         return shownOfRule(alert, stored, { queried, mark: marks[index], nowMs: ports.clock.now() });
       }),
-    askingTexts(readingOf(caller, ports)),
+    createTextQuery(readingOf(caller, ports)),
   );
 };
 
-interface Beside {
+interface ViewContext {
   readonly queried: Queried;
   readonly mark: AlertAcknowledgement | undefined;
   readonly nowMs: number;
 }
 
 const shownOfRule = (
-  alert: StandingAlert,
+  alert: ActiveAlert,
   rule: AlertRule & { readonly updatedAt: string },
-  { queried, mark, nowMs }: Beside,
+  { queried, mark, nowMs }: ViewContext,
 ): z.input<typeof AlertView> => {
   const { alertId, ruleId, startedAtMs, labels, value } = alert;
-  const told = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
+  const templateValues = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
   return {
     ...{ id: alertId, origin: 'rule', ruleId, ruleName: rule.name, projectId: alert.projectId },
     ...{ evaluatedAt: iso(alert.evaluatedMs), ...shownStaleness(rule, alert.evaluatedMs, nowMs) },
     ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
-    ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, told) },
-    annotations: alertAnnotations(rule, told, queried),
+    ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, templateValues) },
+    annotations: alertAnnotations(rule, templateValues, queried),
     acknowledged: shownMark(holding(mark, startedAtMs)),
   };
 };
@@ -101,7 +101,7 @@ const shownMark = (mark: AlertAcknowledgement | undefined): z.input<typeof Ackno
   mark === undefined ? null : { by: mark.by, at: mark.at, note: mark.note };
 
 const shownOfPlatform = async (
-  found: readonly StandingPlatformAlert[],
+  found: readonly ActivePlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
 ): Promise<z.input<typeof AlertView>[]> => {
@@ -123,17 +123,17 @@ const readPlatformAlerts = async (
   { tenantId }: Caller,
   { documents, clock }: Ports,
   { ruleIds, alertId, states, after }: AlertFilter,
-): Promise<StandingPlatformAlert[]> =>
+): Promise<ActivePlatformAlert[]> =>
   (await platformAlertsOf(documents, tenantId, clock.now()))
     .filter((alert) => states.includes(alert.state) && (ruleIds?.includes(alert.ruleId) ?? true))
     .filter((alert) => alertId === undefined || alert.alertId === alertId)
     .filter((alert) => after === undefined || isBehind(alert, after));
 
 /** Those that began last first, as `readAlerts` sorts them. */
-const byBegin = (one: StandingAlert, other: StandingAlert): number =>
+const byBegin = (one: ActiveAlert, other: ActiveAlert): number =>
   (other.sinceMs ?? 0) - (one.sinceMs ?? 0) || (one.alertId < other.alertId ? -1 : 1);
 
-const isBehind = ({ sinceMs, alertId }: StandingAlert, after: NonNullable<AlertFilter['after']>): boolean =>
+const isBehind = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
   (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
 
 /** Alerts of rules and of the platform in one order. */
@@ -145,10 +145,10 @@ const readAll = async (caller: Caller, ports: Ports, filter: AlertFilter, limit:
   return [...ofRules, ...ofPlatform].sort(byBegin).slice(0, limit);
 };
 
-const isOfPlatform = (alert: StandingAlert): alert is StandingPlatformAlert => alert.ruleId === platformRuleId;
+const isOfPlatform = (alert: ActiveAlert): alert is ActivePlatformAlert => alert.ruleId === platformRuleId;
 
 /** Alerts as they are shown, in their order. */
-const shownAlerts = async (found: readonly StandingAlert[], caller: Caller, ports: Ports) => {
+const shownAlerts = async (found: readonly ActiveAlert[], caller: Caller, ports: Ports) => {
   const [ofRules, ofPlatform] = await Promise.all([
     shownOfRules(
       found.filter((alert) => !isOfPlatform(alert)),

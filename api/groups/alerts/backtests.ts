@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { signalsOf } from '../../../queries/freshness.ts';
 import { queryVersion } from '../../../queries/query.ts';
-import { askedRange, refuseBeyondRetention } from '../../../queries/range.ts';
+import { parseRange, refuseBeyondRetention } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
@@ -19,9 +19,9 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, ruleIn } from './alert-rule.ts';
 import { shownTransition, TransitionView } from './views.ts';
 
-const mostEvaluations = 20_000;
+const maxEvaluations = 20_000;
 /** One of an organization runs at a time; the others wait. */
-const mostRunning = 100;
+const maxRunning = 100;
 
 const BacktestView = z.strictObject({
   id: z.string(),
@@ -85,7 +85,7 @@ const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> =
   };
 };
 
-const Asked = z.strictObject({
+const BacktestRequest = z.strictObject({
   ruleId: z.string().min(1).max(128).optional().describe('A saved rule; or `rule`'),
   rule: AlertRuleFields.optional(),
   from: timeParameter,
@@ -93,7 +93,11 @@ const Asked = z.strictObject({
 });
 
 /** The rule that is asked for, checked. `ruleVersion` is 0 for one that is not saved. */
-const ruleAsked = async ({ ruleId, rule }: z.output<typeof Asked>, { tenantId }: Caller, { documents }: Ports) => {
+const resolveRule = async (
+  { ruleId, rule }: z.output<typeof BacktestRequest>,
+  { tenantId }: Caller,
+  { documents }: Ports,
+) => {
   if ((ruleId === undefined) === (rule === undefined)) throw invalid('rule', 'give either a rule or the id of one');
   if (rule !== undefined) {
     const problems = problemsOf(rule).map(({ path, message }) => ({ path: `rule.${path}`, message }));
@@ -111,19 +115,24 @@ const ruleAsked = async ({ ruleId, rule }: z.output<typeof Asked>, { tenantId }:
 };
 
 /** Throws where the range goes beyond what is kept, or has too many evaluations. */
-const checkedRange = (body: z.output<typeof Asked>, fields: AlertRuleFields, caller: Caller, ports: Ports) => {
+const checkedRange = (
+  body: z.output<typeof BacktestRequest>,
+  fields: AlertRuleFields,
+  caller: Caller,
+  ports: Ports,
+) => {
   const reading = readingOf(caller, ports);
-  const range = askedRange(body, reading.nowMs);
+  const range = parseRange(body, reading.nowMs);
   const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
   const { condition } = fields;
   const readFrom = range.from - BigInt(windowMs(fields) + msOf(fields.delay)) * 1_000_000n;
   for (const signal of condition.kind === 'composite' ? [] : signalsOf(condition.query))
     refuseBeyondRetention({ from: readFrom, to: range.to }, { caller: reading, signal, nowMs: reading.nowMs });
   const count = Math.floor((toMs - fromMs) / msOf(fields.interval));
-  if (count > mostEvaluations)
+  if (count > maxEvaluations)
     throw invalid(
       'from',
-      `gives ${count} evaluations, and at most ${mostEvaluations} are run: take a shorter range or a longer interval`,
+      `gives ${count} evaluations, and at most ${maxEvaluations} are run: take a shorter range or a longer interval`,
     );
   return { fromMs, toMs };
 };
@@ -135,15 +144,15 @@ export const startBacktest = defineOperation({
   summary: 'Run a rule over past data: when it would have fired, per group. It begins without any alert that fires',
   role: 'editor',
   audit: 'alert-backtest.create',
-  body: Asked,
+  body: BacktestRequest,
   response: BacktestView,
   async handler({ caller, body, change }, ports) {
-    const { fields, ...of } = await ruleAsked(body, caller, ports);
+    const { fields, ...of } = await resolveRule(body, caller, ports);
     const { fromMs, toMs } = checkedRange(body, fields, caller, ports);
     const made = await change(async (scope) => {
       const stored = scope.of(caller.tenantId).collection(alertBacktests);
       const running = await stored.count({ status: 'running' });
-      if (running >= mostRunning)
+      if (running >= maxRunning)
         throw new ApiError(
           'CONFLICT',
           `${running} backtests of this organization are running already: wait for one to end`,

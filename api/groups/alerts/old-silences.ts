@@ -8,14 +8,14 @@ import { matchersText } from '../../../subjects/alerts/routing/matching.ts';
 import { systemActor, systemChange } from '../../changes.ts';
 
 /** How long a silence that ended stays in the list. */
-export const keptDays = 30;
+export const retentionDays = 30;
 
 /** Each is removed in a change of its own, which the audit log has with all that the silence said. */
 export const removeOldSilences = async (ports: {
   readonly documents: Documents;
   readonly clock: Clock;
 }): Promise<void> => {
-  const endedMs = ports.clock.now() - keptDays * 86_400_000;
+  const endedMs = ports.clock.now() - retentionDays * 86_400_000;
   const old = { endsAt: { $lt: new Date(endedMs).toISOString() } };
   for await (const { id, tenantId } of ports.documents.everywhere(silences, old))
     await systemChange(

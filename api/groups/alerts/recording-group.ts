@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CollectionDefinition, Stored } from '../../../schemas/ports/documents.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
-import { readRuleStates, type StandingAlert } from '../../../subjects/alerts/history.ts';
+import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/history.ts';
 import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
 import { groupProblemsOf } from '../../../subjects/alerts/recording/problems.ts';
 import { invalidFields } from '../../errors.ts';
@@ -12,9 +12,9 @@ import { type ResourceContext, storedView } from '../../resources/resource-spec.
 import { iso, Staleness, shownStaleness } from './views.ts';
 
 /** Of an organization. */
-const mostGroups = 1000;
+const maxGroups = 1000;
 
-const Standing = z.strictObject({
+const Status = z.strictObject({
   record: z.string(),
   evaluatedAt: z.string().nullable().describe('Null where it was not evaluated yet'),
   ...Staleness.shape,
@@ -26,17 +26,17 @@ const Standing = z.strictObject({
 const View = z.strictObject({
   ...RecordingGroupFields.shape,
   standing: z
-    .array(Standing)
+    .array(Status)
     .nullable()
     .describe('How each rule stands by its last evaluation; null where that cannot be read now'),
   ...storedView,
 });
 
-const standingOf = (
+const statusOf = (
   group: RecordingGroup & Stored,
-  states: ReadonlyMap<string, StandingAlert>,
+  states: ReadonlyMap<string, ActiveAlert>,
   nowMs: number,
-): z.input<typeof Standing>[] =>
+): z.input<typeof Status>[] =>
   group.rules.map(({ record }, index) => {
     const last = states.get(recordingRuleId(group.id, index));
     return {
@@ -60,7 +60,7 @@ const show = async (
     return {
       ...RecordingGroupFields.parse(document),
       ...{ id, version, createdAt, updatedAt },
-      standing: states === undefined ? null : standingOf(group, states, ports.clock.now()),
+      standing: states === undefined ? null : statusOf(group, states, ports.clock.now()),
     };
   });
 };
@@ -86,7 +86,7 @@ export const recordingGroupResource = defineResource<
   },
   view: View,
   live: true,
-  most: mostGroups,
+  maxCount: maxGroups,
   prepare(after) {
     const problems = groupProblemsOf(after);
     if (problems.length > 0) throw invalidFields(problems);

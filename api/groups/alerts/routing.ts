@@ -2,10 +2,15 @@ import { z } from 'zod';
 import { parseTime } from '../../../queries/time.ts';
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
-import { AlertRouting, alertRoutingId, alertRoutings, usualRouting } from '../../../schemas/resources/alert-routing.ts';
+import {
+  AlertRouting,
+  alertRoutingId,
+  alertRoutings,
+  defaultRouting,
+} from '../../../schemas/resources/alert-routing.ts';
 import { escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
-import { readAlertmanagerApart } from '../../../subjects/alerts/routing/alertmanager.ts';
+import { readAlertmanagerInWorker } from '../../../subjects/alerts/routing/alertmanager.ts';
 import { routingProblems } from '../../../subjects/alerts/routing/problems.ts';
 import { mutedByTime } from '../../../subjects/alerts/routing/times.ts';
 import {
@@ -24,7 +29,7 @@ const maxBodyBytes = 2 * 1024 * 1024;
 
 /** The document, or the usual one at version 0. */
 const read = async (documents: TenantDocuments): Promise<AlertRouting & Pick<Stored, 'version'>> =>
-  (await documents.collection(alertRoutings).find(alertRoutingId)) ?? { ...usualRouting, version: 0 };
+  (await documents.collection(alertRoutings).find(alertRoutingId)) ?? { ...defaultRouting, version: 0 };
 
 const viewOf = (routing: AlertRouting & Pick<Stored, 'version'>): AlertRouting =>
   AlertRouting.parse(onlyFields(routing));
@@ -195,7 +200,7 @@ export const importAlertRouting = defineOperation({
     notes: z.array(z.string()).describe('What the file says and the document does not'),
   }),
   async handler({ caller, body, signal }) {
-    const read = await readAlertmanagerApart({ tenantId: caller.tenantId, signal }, body.yaml);
+    const read = await readAlertmanagerInWorker({ tenantId: caller.tenantId, signal }, body.yaml);
     if ('problems' in read)
       throw invalidFields(
         read.problems.map(({ path, message }) => ({ path: path === '' ? 'yaml' : `yaml: ${path}`, message })),

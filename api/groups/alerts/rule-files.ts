@@ -5,7 +5,7 @@ import { documentsIn } from '../../../runtime/documents-in.ts';
 import { type RecordingGroup, recordingGroups } from '../../../schemas/resources/recording-group.ts';
 import type { RecordingGroupFields } from '../../../subjects/alerts/recording/group.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
-import { type FileRule, readRuleFileApart } from '../../../subjects/alerts/rule-file.ts';
+import { type FileRule, readRuleFileInWorker } from '../../../subjects/alerts/rule-file.ts';
 import { writeRuleFile } from '../../../subjects/alerts/rule-file-writing.ts';
 import { type KnownRule, RuleNames } from '../../../subjects/alerts/rule-names.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -15,7 +15,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { alertRuleResource, collection, ruleIn } from './alert-rule.ts';
 import { recordingGroupResource } from './recording-group.ts';
 
-const mostRules = 500;
+const maxRules = 500;
 
 const Outcome = z.strictObject({
   place: z.string().describe('The group of the file, and the place in it from 0 on'),
@@ -32,7 +32,7 @@ const Outcome = z.strictObject({
     ),
 });
 
-type Taken = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;
+type ImportResult = Pick<z.input<typeof Outcome>, 'outcome' | 'id'>;
 
 interface Import {
   readonly scope: AuditedTransaction;
@@ -41,7 +41,7 @@ interface Import {
 }
 
 /** Creates or replaces a group of recording rules. */
-const takeGroup = async (group: RecordingGroupFields, { scope, caller, dryRun }: Import): Promise<Taken> => {
+const importGroup = async (group: RecordingGroupFields, { scope, caller, dryRun }: Import): Promise<ImportResult> => {
   const { file, name } = group;
   const stored = scope.of(caller.tenantId).collection(recordingGroups);
   const { items } = await stored.list({ filter: { file, name }, limit: 1 });
@@ -56,16 +56,16 @@ const takeGroup = async (group: RecordingGroupFields, { scope, caller, dryRun }:
 };
 
 /** Creates or replaces an alert rule of a file, and tells what became of any rule. */
-const take = async (
+const importRule = async (
   { place, group, rule: read, record, problems }: FileRule,
   { scope, caller, dryRun }: Import,
-  { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, Taken> },
+  { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, ImportResult> },
 ): Promise<z.input<typeof Outcome>> => {
   const ofGroup = record === undefined ? undefined : groups.get(group);
   if (record !== undefined && ofGroup !== undefined)
     return { place, name: record, ...ofGroup, problems: [...problems] };
   if (read === undefined) return { place, name: null, outcome: 'refused', id: null, problems: [...problems] };
-  const { rule, replaces: known } = names.take(read);
+  const { rule, replaces: known } = names.assign(read);
   const writer = alertRuleResource.writer(scope, caller);
   const document = { ...rule, queryVersion };
   const { name } = rule;
@@ -108,20 +108,20 @@ export const importAlertRules = defineOperation({
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
     const reader = { tenantId: caller.tenantId, signal };
-    const { rules, recordings, problem } = await readRuleFileApart(reader, body.file, body.fileName);
+    const { rules, recordings, problem } = await readRuleFileInWorker(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
     if (problem !== undefined) throw invalid('file', problem);
-    if (rules.length > mostRules)
-      throw invalid('file', `has ${rules.length} rules, and at most ${mostRules} are read at once: split it`);
+    if (rules.length > maxRules)
+      throw invalid('file', `has ${rules.length} rules, and at most ${maxRules} are read at once: split it`);
     const items = await change(async (scope) => {
       const outcomes: z.input<typeof Outcome>[] = [];
       const known: KnownRule[] = [];
       for await (const one of documentsIn(scope.of(caller.tenantId).collection(collection))) known.push(one);
       const names = new RuleNames(known);
       const importing = { scope, caller, dryRun: body.dryRun };
-      const groups = new Map<string, Taken>();
-      for (const group of recordings) groups.set(group.name, await takeGroup(group, importing));
-      for (const one of rules) outcomes.push(await take(one, importing, { names, groups }));
+      const groups = new Map<string, ImportResult>();
+      for (const group of recordings) groups.set(group.name, await importGroup(group, importing));
+      for (const one of rules) outcomes.push(await importRule(one, importing, { names, groups }));
       // A file may hold nothing that is new.
       scope.unchanged();
       return outcomes;

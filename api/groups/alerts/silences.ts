@@ -108,8 +108,8 @@ export const expireSilence = defineOperation({
 });
 
 /** Firing alerts that are looked at. */
-const mostFiring = 10_000;
-const mostShown = 200;
+const maxFiring = 10_000;
+const maxShown = 200;
 
 export const previewSilence = defineOperation({
   method: 'POST',
@@ -132,8 +132,8 @@ export const previewSilence = defineOperation({
   async handler({ caller, body: { matchers } }, { columns }) {
     checkMatchers(matchers);
     const { matches } = compileMatchers(matchers);
-    const firing = await readFiring(columns.of(caller.tenantId), mostFiring);
+    const firing = await readFiring(columns.of(caller.tenantId), maxFiring);
     const muted = firing.filter(({ labels }) => matches(labels));
-    return { firing: firing.length, muted: muted.length, items: muted.slice(0, mostShown) };
+    return { firing: firing.length, muted: muted.length, items: muted.slice(0, maxShown) };
   },
 });

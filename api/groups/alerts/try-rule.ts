@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { QueryReading } from '../../../queries/promql/reading.ts';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { Incompleteness, Series } from '../../../queries/result.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
-import { ask, messageOf } from '../../../subjects/alerts/ask.ts';
-import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { evaluate } from '../../../subjects/alerts/evaluate.ts';
-import { hasPast, mostValues, type PastValues, pastValues } from '../../../subjects/alerts/past-values.ts';
+import { hasPast, maxValues, type PastValues, pastValues } from '../../../subjects/alerts/past-values.ts';
+import { createTextQuery } from '../../../subjects/alerts/query-text.ts';
 import { type AlertRule, AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { problemsOf } from '../../../subjects/alerts/rule-problems.ts';
 import { warningsOf } from '../../../subjects/alerts/rule-warnings.ts';
+import { messageOf, queryRule } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import { testFiring } from '../../../subjects/alerts/test-firing.ts';
@@ -22,7 +22,7 @@ import { collection, ruleIn } from './alert-rule.ts';
 import { GroupView, shownGroup, shownTransition, TransitionView } from './views.ts';
 
 /** Groups of a preview that are shown. */
-const mostShown = 1000;
+const maxShown = 1000;
 
 const Past = z.strictObject({
   ...{ from: z.string(), to: z.string(), stepMs: z.int() },
@@ -48,7 +48,7 @@ const shownPast = ({ fromMs, toMs, stepMs, series, limits, partial }: PastValues
   ...{ series: [...series], limits: [...limits], partial: [...partial] },
 });
 
-interface AskedPast {
+interface PastRange {
   readonly from: string;
   readonly to: string;
 }
@@ -56,11 +56,11 @@ interface AskedPast {
 /** A query that fails says so: the rest of the answer does not need its past. */
 const pastOf = async (
   { condition, delay }: AlertRule,
-  { from, to }: AskedPast,
+  { from, to }: PastRange,
   reading: QueryReading,
   signal: AbortSignal,
 ): Promise<z.input<typeof Past> | null> => {
-  const range = askedRange({ from, to }, reading.nowMs);
+  const range = parseRange({ from, to }, reading.nowMs);
   if (!hasPast(condition)) return null;
   try {
     return shownPast(await pastValues({ condition, delay }, reading, { range, signal }));
@@ -82,7 +82,7 @@ export const previewAlertRule = defineOperation({
     from: timeParameter
       .optional()
       .describe(
-        `Also answer the values that it would have compared since then, at most ${mostValues} windows or steps: the last ones`,
+        `Also answer the values that it would have compared since then, at most ${maxValues} windows or steps: the last ones`,
       ),
     to: timeParameter.default('now'),
   }),
@@ -92,8 +92,8 @@ export const previewAlertRule = defineOperation({
     error: z.string().nullable().describe('Why it cannot be evaluated; null where it can'),
     at: z.string(),
     groupCount: z.int(),
-    groups: z.array(GroupView).describe(`${mostShown} at most`),
-    transitions: z.array(TransitionView).describe(`What it would tell; ${mostShown} at most`),
+    groups: z.array(GroupView).describe(`${maxShown} at most`),
+    transitions: z.array(TransitionView).describe(`What it would tell; ${maxShown} at most`),
     warnings: z
       .array(z.strictObject({ path: z.string(), message: z.string() }))
       .describe('What can be evaluated and is probably not meant'),
@@ -109,7 +109,7 @@ export const previewAlertRule = defineOperation({
     const reading = readingOf(caller, ports);
     const { from, to } = query;
     const [answer, past] = await Promise.all([
-      ask(rule, reading, {
+      queryRule(rule, reading, {
         ...{ nowMs, signal },
         onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
       }),
@@ -118,13 +118,13 @@ export const previewAlertRule = defineOperation({
     const { tenantId } = caller;
     const evaluation = await withTextAnswers(
       (queried) => evaluate({ tenantId, rule, prior: emptyState(), answer, nowMs, queried }),
-      askingTexts(reading, { signal }),
+      createTextQuery(reading, { signal }),
     );
     return {
       ...{ state: evaluation.ruleState, error: evaluation.error ?? null, at: new Date(nowMs).toISOString() },
       groupCount: evaluation.groups.length,
-      groups: evaluation.groups.slice(0, mostShown).map(shownGroup),
-      transitions: evaluation.transitions.slice(0, mostShown).map(shownTransition),
+      groups: evaluation.groups.slice(0, maxShown).map(shownGroup),
+      transitions: evaluation.transitions.slice(0, maxShown).map(shownTransition),
       warnings: await warningsOf(rule, reading, answer, nowMs),
       past,
     };
@@ -155,7 +155,7 @@ export const testAlertRule = defineOperation({
     const nowMs = ports.clock.now();
     const transitions = await withTextAnswers(
       (queried) => testFiring(rule, { tenantId, labels: body.labels, nowMs, queried }),
-      askingTexts(readingOf(caller, ports), { signal }),
+      createTextQuery(readingOf(caller, ports), { signal }),
     );
     await ports.alertTransitions.publish(...transitions);
     await change(async ({ record }) => record({ id: rule.id, name: rule.name, after: { labels: body.labels } }));

@@ -54,15 +54,15 @@ export const shownTransition = ({
   atMs,
   startedAtMs,
   endedAtMs,
-  ...told
+  ...rest
 }: AlertTransition) => ({
-  ...told,
-  projectId: told.projectId ?? '',
+  ...rest,
+  projectId: rest.projectId ?? '',
   ...{
     at: new Date(atMs).toISOString(),
     startedAt: iso(startedAtMs),
     endedAt: iso(endedAtMs),
-    isTest: told.isTest === true,
+    isTest: rest.isTest === true,
   },
 });
 

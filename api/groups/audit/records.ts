@@ -25,8 +25,8 @@ export const listAuditRecords = defineOperation({
   response: z.strictObject({ items: z.array(AuditRecordSummary), nextCursor: z.string().nullable() }),
   async handler({ caller: { tenantId }, query: { limit, cursor, ...filter } }, { documents, clock }) {
     const before = cursor === undefined ? undefined : Number(decodeCursor(cursorKind, cursor, [natural])[0]);
-    const wanted = recordFilterOf(filter, clock.now());
-    const found = await newestRecords(documents, tenantId, wanted, { limit: limit + 1, before });
+    const recordFilter = recordFilterOf(filter, clock.now());
+    const found = await newestRecords(documents, tenantId, recordFilter, { limit: limit + 1, before });
     const items = found.slice(0, limit);
     const last = items.at(-1);
     const more = found.length > limit && last !== undefined;

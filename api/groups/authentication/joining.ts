@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { ApiError, invalid } from '../../errors.ts';
+import { knownAddressMail, registrationMail } from '../../identity/accounts/account-mails.ts';
 import { addressOf, type Joining, join } from '../../identity/accounts/joining.ts';
-import { knownAddressLetter, registrationLetter } from '../../identity/accounts/letters.ts';
 import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
 import { findToken, putToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
@@ -41,10 +41,8 @@ export const register = defineOperation({
     await documents.transaction(async (scope) => {
       await voidTokens(scope, { email });
       const { token } = await putToken(scope, { purpose: 'registration', email, organization, expiresAt });
-      const letter = known
-        ? knownAddressLetter(settings, email)
-        : registrationLetter(settings, email, organization, token);
-      await mail.put(scope, mayWrite ? letter : undefined, lifetimeMs);
+      const draft = known ? knownAddressMail(settings, email) : registrationMail(settings, email, organization, token);
+      await mail.put(scope, mayWrite ? draft : undefined, lifetimeMs);
     });
     return {};
   },

@@ -3,7 +3,7 @@ import { ConflictError, type Stored } from '../../../schemas/ports/documents.ts'
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { signInChangedMail } from '../../identity/accounts/account-mails.ts';
 import { checkSecondFactor } from '../../identity/second-factor.ts';
 import { unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
@@ -80,7 +80,7 @@ const recordRecovery = (
 ): Promise<void> =>
   change(async (scope) => {
     const happened = 'Someone, hopefully you, signed in with a recovery code instead of the authenticator.';
-    await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
+    await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
     const actor = { type: 'user', id: user.id, name: user.email } as const;
     scope.record({ action: 'multi-factor.use-recovery-code', id: user.id, name: user.email, tenantId, actor });
   });

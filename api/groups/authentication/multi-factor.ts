@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
 import { personOf } from '../../callers/caller.ts';
 import { ApiError, invalid } from '../../errors.ts';
-import { signInChangedLetter } from '../../identity/accounts/letters.ts';
+import { signInChangedMail } from '../../identity/accounts/account-mails.ts';
 import { makeRecoveryCodes, sealedFor } from '../../identity/multi-factor-codes.ts';
 import { enrolmentOf, useCode } from '../../identity/second-factor.ts';
 import { removeSessions } from '../../identity/sessions.ts';
@@ -84,9 +84,9 @@ export const confirmMultiFactor = defineOperation({
       if (current?.secret !== enrolment.secret || current.confirmedAt !== null)
         throw new ApiError('CONFLICT', 'another authenticator was enrolled meanwhile');
       const confirmedAt = new Date(ports.clock.now()).toISOString();
-      await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.kept] }, current.version);
+      await enrolments.update(user.id, { confirmedAt, recoveryCodes: [...codes.hashes] }, current.version);
       const happened = 'A second factor was set up. Signing in now requires a code.';
-      await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
+      await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: false }, after: { on: true } });
       const where = provedBy === undefined ? {} : { tenantId: provedBy };
       if (body.endOtherSessions) await removeSessions(scope, { userId: user.id, ...where }, sessionId);
@@ -112,7 +112,7 @@ export const renewRecoveryCodes = defineOperation({
     await change(async ({ of, record }) => {
       await of(multiFactorsTenant)
         .collection(multiFactors)
-        .update(user.id, { recoveryCodes: [...codes.kept] });
+        .update(user.id, { recoveryCodes: [...codes.hashes] });
       record({ id: user.id, name: user.email });
     });
     return { recoveryCodes: [...codes.shown] };
@@ -143,7 +143,7 @@ export const turnMultiFactorOff = defineOperation({
     await change(async (scope) => {
       await scope.of(multiFactorsTenant).collection(multiFactors).delete(user.id);
       const happened = 'Your second factor was turned off. You can now sign in with the password alone.';
-      await ports.mail.put(scope, signInChangedLetter(ports.settings, user.email, happened));
+      await ports.mail.put(scope, signInChangedMail(ports.settings, user.email, happened));
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });
     return {};

@@ -9,7 +9,7 @@ import { authenticate, unauthenticated } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admit, linkIdentity } from '../../identity/sso/admission.ts';
 import { domainOfEmail } from '../../identity/sso/domains.ts';
-import { type Flow, flowLifetimeMs, isLocalPath, keepFlow, takeFlow } from '../../identity/sso/flow.ts';
+import { consumeFlow, type Flow, flowLifetimeMs, isLocalPath, storeFlow } from '../../identity/sso/flow.ts';
 import { providerOf, redirectUriOf } from '../../identity/sso/oidc-client.ts';
 import { authorizationUrl, claimsOf, discoverNow } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -55,7 +55,7 @@ export const startOidc = defineOperation({
     const configuration = await discoverNow(client, outbound);
     const redirectUri = redirectUriOf(settings, request.host);
     const url = await authorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
-    keepFlow(request, secretBox, {
+    storeFlow(request, secretBox, {
       ...{ tenantId, issuer: client.issuer, clientId: client.clientId, ...secrets, returnTo: query.returnTo },
       ...(person === undefined ? {} : { link: { userId: person.userId, sessionId: person.sessionId } }),
       expiresAtMs: clock.now() + flowLifetimeMs,
@@ -102,7 +102,7 @@ export const finishOidc = defineOperation({
   response: z.strictObject({}),
   async handler({ query, request, change }, ports) {
     const { secretBox, counters, clock, settings, outbound } = ports;
-    const flow = await takeFlow(request, query.state, { box: secretBox, counters, nowMs: clock.now() });
+    const flow = await consumeFlow(request, query.state, { box: secretBox, counters, nowMs: clock.now() });
     const known = await providerOf(flow.tenantId, ports);
     if (known === undefined || known.client.issuer !== flow.issuer || known.client.clientId !== flow.clientId)
       throw unauthenticated('the identity provider was changed meanwhile; start again');

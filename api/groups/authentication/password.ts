@@ -4,11 +4,11 @@ import { type User, users, usersTenant } from '../../../schemas/resources/user.t
 import { personOf } from '../../callers/caller.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import {
-  changedPasswordLetter,
-  noPasswordLetter,
-  resetLetter,
-  signInChangedLetter,
-} from '../../identity/accounts/letters.ts';
+  noPasswordMail,
+  passwordChangedMail,
+  passwordResetMail,
+  signInChangedMail,
+} from '../../identity/accounts/account-mails.ts';
 import { countTokenUse, mayWriteTo } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { findToken, putToken, useToken, voidTokens } from '../../identity/accounts/one-time-tokens.ts';
@@ -57,7 +57,7 @@ export const changePassword = defineOperation({
         throw new ApiError('CONFLICT', 'the password was changed elsewhere meanwhile; sign in again');
       const changed = await stored.update(userId, { passwordHash });
       const happened = 'Your password was changed, and your other sessions were ended.';
-      await mail.put(scope, signInChangedLetter(settings, user.email, happened));
+      await mail.put(scope, signInChangedMail(settings, user.email, happened));
       record({ id: userId, name: user.email, before, after: changed });
       return removeSessions(scope, { userId }, sessionId);
     });
@@ -87,11 +87,11 @@ export const forgotPassword = defineOperation({
       const userId = active?.id ?? '';
       await voidTokens(scope, { userId });
       const { token } = await putToken(scope, { purpose: 'reset-password', userId, expiresAt });
-      const letter =
+      const draft =
         active === undefined || active.passwordHash !== null
-          ? resetLetter(settings, email, token)
-          : noPasswordLetter(settings, email);
-      await mail.put(scope, active && letter, lifetimeMs);
+          ? passwordResetMail(settings, email, token)
+          : noPasswordMail(settings, email);
+      await mail.put(scope, active && draft, lifetimeMs);
     });
     return {};
   },
@@ -128,7 +128,7 @@ export const resetPassword = defineOperation({
       const before = active(await people.find(token.userId));
       const after = await people.update(before.id, { passwordHash });
       await removeSessions({ of }, { userId: before.id });
-      await mail.put({ of }, changedPasswordLetter(settings, before.email));
+      await mail.put({ of }, passwordChangedMail(settings, before.email));
       const actor = { type: 'user', id: before.id, name: before.email } as const;
       const places = directory.organizationsOf(before.id).map(({ id }) => id);
       for (const tenantId of places.length > 0 ? places : [platformTenant])

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { completed, DashboardView, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { completed, DashboardView, dashboardResource, parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
@@ -25,7 +25,7 @@ export const cloneDashboard = defineOperation({
     const { caller, params, body, change } = input;
     const made = await change(async (scope) => {
       const writer = dashboardResource.writer(scope, caller);
-      const { document } = saidBy(await writer.find(params.id));
+      const { document } = parseSavedDashboard(await writer.find(params.id));
       const copy = validated(DashboardFields, { ...document, name: `Copy of ${document.name}`.slice(0, 256), ...body });
       return writer.create(await completed(copy, { before: undefined, caller, of: scope.of }));
     });

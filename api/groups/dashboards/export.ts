@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exportedApart, exportFormats } from '../../../subjects/dashboards/grafana/documents.ts';
-import { saidBy } from '../../dashboards/dashboard.ts';
+import { exportFormats, exportInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
+import { parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundDashboard } from './read.ts';
@@ -28,7 +28,12 @@ export const exportDashboard = defineOperation({
   async handler({ caller, params, query, request, signal }, ports): Promise<Sent> {
     const found = await foundDashboard(params.id, caller, ports);
     const reader = { tenantId: caller.tenantId, signal };
-    const content = await exportedApart(reader, query.format, found.id, JSON.stringify(saidBy(found).document));
+    const content = await exportInWorker(
+      reader,
+      query.format,
+      found.id,
+      JSON.stringify(parseSavedDashboard(found).document),
+    );
     const name = found.id.replaceAll(/[^\w.-]/g, '_');
     request.reply('Content-Disposition', `attachment; filename="${name}.${query.format === 'yaml' ? 'yaml' : 'json'}"`);
     return { contentType: query.format === 'yaml' ? yamlType : jsonType, content };

@@ -2,14 +2,20 @@ import { z } from 'zod';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { jsonOfYamlApart, readImportedApart } from '../../../subjects/dashboards/grafana/documents.ts';
+import { jsonOfYamlInWorker, readImportedInWorker } from '../../../subjects/dashboards/grafana/documents.ts';
 import { type Imported, ImportReport } from '../../../subjects/dashboards/grafana/import.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import {
+  byHand,
+  completed,
+  type Document,
+  dashboardResource,
+  parseSavedDashboard,
+} from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { refuseTooDeep } from '../../kernel/json-body.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { saysTheSame } from '../../resources/resource-history.ts';
+import { hasSameContent } from '../../resources/resource-history.ts';
 
 const Query = z.strictObject({
   dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written; the answer says what would be'),
@@ -32,7 +38,7 @@ const outcomes = ['created', 'changed', 'unchanged'] as const;
 
 /** The dashboard as it will be stored. Its place in folders, and who sees it, stay as they are where the document does not say. */
 const next = async ({ document, report }: Imported, { before, query, caller, of }: Importing): Promise<Document> => {
-  const former = before && saidBy(before).document;
+  const former = before && parseSavedDashboard(before).document;
   const isOurs = report.from === 'oiq';
   const folder = query.folder ?? (isOurs ? document.folder : (former?.folder ?? document.folder));
   const visibility = isOurs ? document.visibility : (former?.visibility ?? document.visibility);
@@ -65,9 +71,9 @@ export const importDashboard = defineOperation({
   maxBodyBytes: 5 * 1024 * 1024,
   query: Query,
   body: Body,
-  alsoTakes: {
+  alsoAccepts: {
     'application/yaml': async (bytes, caller) => {
-      const read = await jsonOfYamlApart({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
+      const read = await jsonOfYamlInWorker({ tenantId: caller?.tenantId ?? '' }, Buffer.from(bytes).toString('utf8'));
       if ('problem' in read) throw invalid('', `the body is no YAML: ${read.problem}`);
       refuseTooDeep(Buffer.from(read.json));
       return JSON.parse(read.json);
@@ -83,19 +89,23 @@ export const importDashboard = defineOperation({
     report: ImportReport,
   }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const read = await readImportedApart({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
+    const read = await readImportedInWorker({ tenantId: caller.tenantId, signal }, JSON.stringify(body));
     if ('problems' in read) throw invalidFields([...read.problems]);
     const id = query.id ?? read.id;
-    const told = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
+    const toOutcome = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
       ...{ outcome, report: read.report },
-      dashboard: { id, version, ...saidBy(stored).document },
+      dashboard: { id, version, ...parseSavedDashboard(stored).document },
     });
     const own = ports.documents.of(caller.tenantId);
     if (query.dryRun === 'true') {
       const before = await presentOf(id, own, caller);
       const after = await next(read, { before, query, caller, of: (tenantId) => ports.documents.of(tenantId) });
-      const isSame = before !== undefined && saysTheSame(after, before);
-      return told(after, before === undefined ? 'created' : isSame ? 'unchanged' : 'changed', before?.version ?? null);
+      const isSame = before !== undefined && hasSameContent(after, before);
+      return toOutcome(
+        after,
+        before === undefined ? 'created' : isSame ? 'unchanged' : 'changed',
+        before?.version ?? null,
+      );
     }
     return change(async (scope) => {
       const writer = dashboardResource.writer(scope, caller);
@@ -103,12 +113,12 @@ export const importDashboard = defineOperation({
       const after = await next(read, { before, query, caller, of: scope.of });
       if (before === undefined) {
         const made = await writer.create({ ...after, id });
-        return told(made, 'created', made.version);
+        return toOutcome(made, 'created', made.version);
       }
       const precondition = [before.version];
       const written = await writer.change(id, () => after, { precondition, action: 'dashboard.update' });
       if (!written.changed) scope.unchanged();
-      return told(written.document, written.changed ? 'changed' : 'unchanged', written.document.version);
+      return toOutcome(written.document, written.changed ? 'changed' : 'unchanged', written.document.version);
     });
   },
 });

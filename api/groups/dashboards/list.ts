@@ -38,8 +38,8 @@ const Item = z.strictObject({
 });
 
 const itemOf = (summary: DashboardSummary & Stored): z.input<typeof Item> => {
-  const { folders: _, of, id, version: __, createdAt: ___, updatedAt: ____, ...told } = summary;
-  return { ...told, tags: [...told.tags], id, ...of };
+  const { folders: _, of, id, version: __, createdAt: ___, updatedAt: ____, ...rest } = summary;
+  return { ...rest, tags: [...rest.tags], id, ...of };
 };
 
 const facetsOf = [
@@ -71,10 +71,10 @@ export const listDashboards = defineOperation({
   async handler({ caller, query }, { documents, clock }) {
     const summaries = documents.of(caller.tenantId).collection(dashboardSummaries);
     const now = new Date(clock.now()).toISOString();
-    const asked = { query, now, where: sharedOrOwn.where(caller) };
-    const { items, nextCursor } = await readPage(summaries, listing, asked);
+    const pageRequest = { query, now, where: sharedOrOwn.where(caller) };
+    const { items, nextCursor } = await readPage(summaries, listing, pageRequest);
     if (query.facets !== 'true') return { items: items.map(itemOf), nextCursor, facets: null };
-    const [tags = none, folders = none] = await readFacets(summaries, listing, { ...asked, facets: facetsOf });
+    const [tags = none, folders = none] = await readFacets(summaries, listing, { ...pageRequest, facets: facetsOf });
     return { items: items.map(itemOf), nextCursor, facets: { tags, folders } };
   },
 });

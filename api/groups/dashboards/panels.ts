@@ -3,7 +3,13 @@ import { StableId } from '../../../schemas/dashboards/layout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { DashboardFields, Panel } from '../../../subjects/dashboards/document.ts';
 import { PanelBody, replacingPanel, withoutPanel, withPanel } from '../../../subjects/dashboards/panels.ts';
-import { byHand, completed, type Document, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import {
+  byHand,
+  completed,
+  type Document,
+  dashboardResource,
+  parseSavedDashboard,
+} from '../../dashboards/dashboard.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { defineOperation, validated } from '../../kernel/operation.ts';
 import { etagOf } from '../../resources/preconditions.ts';
@@ -26,7 +32,12 @@ const changeDocument = async (
   const after = await dashboardResource.change(
     id,
     async (before, { of }) =>
-      completed(validated(DashboardFields, next(saidBy(before).document)), { before, caller, of, how: input.query }),
+      completed(validated(DashboardFields, next(parseSavedDashboard(before).document)), {
+        before,
+        caller,
+        of,
+        how: input.query,
+      }),
     input,
   );
   request.reply('ETag', etagOf(after));

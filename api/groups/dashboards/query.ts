@@ -1,22 +1,26 @@
 import { Readable } from 'node:stream';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { formatTime } from '../../../queries/time.ts';
-import { LateError } from '../../../runtime/within.ts';
+import { LateError } from '../../../runtime/timeout.ts';
 import { UnavailableError } from '../../../schemas/errors.ts';
 import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import type { EventsAsked } from '../../../subjects/dashboards/query/annotations.ts';
-import { type DashboardAsking, dashboardAnswer, dashboardLines } from '../../../subjects/dashboards/query/ask.ts';
+import type { EventsRequest } from '../../../subjects/dashboards/query/annotations.ts';
 import {
   DashboardAnswer,
   type DashboardLine,
   DashboardQuestion,
   type Fault,
 } from '../../../subjects/dashboards/query/question.ts';
+import {
+  type DashboardContext,
+  dashboardAnswer,
+  dashboardLines,
+} from '../../../subjects/dashboards/query/run-query.ts';
 import { eventsRange } from '../../../subjects/events/events.ts';
 import { feedPage } from '../../../subjects/events/feed.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { jsonLinesType } from '../../csv.ts';
-import { saidBy, understoodQueriesIn } from '../../dashboards/dashboard.ts';
+import { parseSavedDashboard, understoodQueriesIn } from '../../dashboards/dashboard.ts';
 import { apiErrorOf } from '../../errors.ts';
 import { eventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -46,28 +50,28 @@ const faultOf = (error: unknown, { log }: Ports): Pick<Fault, 'code' | 'message'
   return { code, message };
 };
 
-const eventsFor = async (asked: EventsAsked, caller: Caller, ports: Ports) => {
+const eventsFor = async (query: EventsRequest, caller: Caller, ports: Ports) => {
   const reading = readingOf(caller, ports);
   const partial: Incompleteness[] = [];
-  const range = eventsRange({ from: formatTime(asked.range.from), to: formatTime(asked.range.to) }, reading);
-  const sources = eventSources({ ...asked, range }, { reading, ports, partial, tenantId: caller.tenantId });
-  const { events } = await feedPage(sources, { limit: asked.limit, after: {} });
+  const range = eventsRange({ from: formatTime(query.range.from), to: formatTime(query.range.to) }, reading);
+  const sources = eventSources({ ...query, range }, { reading, ports, partial, tenantId: caller.tenantId });
+  const { events } = await feedPage(sources, { limit: query.limit, after: {} });
   return { events, partial };
 };
 
 /** What a dashboard is asked with on behalf of a caller. */
-export const askingOf = async (
+export const dashboardContextOf = async (
   document: DashboardFields,
   caller: Caller,
   signal: AbortSignal,
   ports: Ports,
-): Promise<DashboardAsking> => ({
+): Promise<DashboardContext> => ({
   reading: readingOf(caller, ports),
   signal: endingWith(signal),
   saved: await understoodQueriesIn(ports.documents.of(caller.tenantId), document, caller),
   names: { __dashboard: document.name, __org: caller.tenantId, __user: caller.actor.id },
   faultOf: (error) => faultOf(error, ports),
-  events: (asked) => eventsFor(asked, caller, ports),
+  events: (query) => eventsFor(query, caller, ports),
 });
 
 async function* inLines(
@@ -92,10 +96,10 @@ export const queryDashboard = defineOperation({
   response: DashboardAnswer,
   async handler({ caller, params, body, request, signal }, ports) {
     const found = await foundDashboard(params.id, caller, ports);
-    const document = body.draft ?? saidBy(found).document;
-    const asking = await askingOf(document, caller, signal, ports);
-    if (!/\bapplication\/x-ndjson\b/i.test(request.header('accept'))) return dashboardAnswer(document, body, asking);
-    const lines = dashboardLines(document, body, asking);
+    const document = body.draft ?? parseSavedDashboard(found).document;
+    const context = await dashboardContextOf(document, caller, signal, ports);
+    if (!/\bapplication\/x-ndjson\b/i.test(request.header('accept'))) return dashboardAnswer(document, body, context);
+    const lines = dashboardLines(document, body, context);
     // The first line is made before the answer begins: what cannot be asked at all is an error and not a broken stream.
     const first = await lines.next();
     return { contentType: jsonLinesType, content: Readable.from(inLines(first, lines)) };

@@ -14,28 +14,28 @@ import {
   dashboardSnapshotContents,
   dashboardSnapshots,
 } from '../../../schemas/resources/dashboard-snapshot.ts';
-import { dashboardAnswer } from '../../../subjects/dashboards/query/ask.ts';
 import { DashboardQuestion } from '../../../subjects/dashboards/query/question.ts';
+import { dashboardAnswer } from '../../../subjects/dashboards/query/run-query.ts';
 import { SnapshotContent, snapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
 import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { mayCall } from '../../callers/rights.ts';
-import { saidBy } from '../../dashboards/dashboard.ts';
+import { parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { type Listing, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { askingOf } from './query.ts';
+import { dashboardContextOf } from './query.ts';
 import { foundDashboard } from './read.ts';
 
 const dayMs = 86_400_000;
-const usualDays = 7;
+const defaultDays = 7;
 /** Snapshots of one dashboard that have not expired. */
-const mostSnapshots = 100;
+const maxSnapshots = 100;
 /** A document holds 4 MB at most. */
-const mostCharacters = 3_500_000;
+const maxCharacters = 3_500_000;
 const purpose = 'dashboard snapshot';
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -84,10 +84,10 @@ const validOf = (dashboardId: string, { clock }: Ports): Filter => ({
 });
 
 const expiryOf = (days: number | undefined, { settings, clock }: Ports): string => {
-  const most = settings.SNAPSHOT_DAYS;
-  if (days !== undefined && days > most)
-    throw invalid('expiresInDays', `is ${days}, and at most ${most} are allowed here (OIQ_SNAPSHOT_DAYS)`);
-  return iso(clock.now() + (days ?? Math.min(usualDays, most)) * dayMs);
+  const maxDays = settings.SNAPSHOT_DAYS;
+  if (days !== undefined && days > maxDays)
+    throw invalid('expiresInDays', `is ${days}, and at most ${maxDays} are allowed here (OIQ_SNAPSHOT_DAYS)`);
+  return iso(clock.now() + (days ?? Math.min(defaultDays, maxDays)) * dayMs);
 };
 
 /** What it shows, compressed. */
@@ -98,17 +98,17 @@ const contentOf = async (
   ports: Ports,
 ) => {
   const found = await foundDashboard(id, caller, ports);
-  const { document } = saidBy(found);
+  const { document } = parseSavedDashboard(found);
   const { labels, bodies, name = document.name, expiresInDays: _, ...question } = body;
-  const asking = await askingOf(document, caller, signal, ports);
+  const context = await dashboardContextOf(document, caller, signal, ports);
   const answer = await dashboardAnswer(
     document,
     { ...question, annotations: false },
-    { ...asking, shownAs: (panel) => stripped(panel, { labels, bodies }) },
+    { ...context, shownAs: (panel) => stripped(panel, { labels, bodies }) },
   );
   const content = snapshotContent({ name, madeAt: iso(ports.clock.now()) }, document, answer);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
-  if (compressed.length > mostCharacters)
+  if (compressed.length > maxCharacters)
     throw invalid('panels', 'the answers are more than a snapshot holds: choose panels, or a longer step');
   return { name, compressed };
 };
@@ -139,8 +139,8 @@ export const createDashboardSnapshot = defineOperation({
     const made = await change(async ({ of, record }) => {
       const documents = of(caller.tenantId);
       const stored = documents.collection(dashboardSnapshots);
-      if ((await stored.count(validOf(params.id, ports))) >= mostSnapshots)
-        throw new ApiError('CONFLICT', `the dashboard has ${mostSnapshots} snapshots: revoke one first`);
+      if ((await stored.count(validOf(params.id, ports))) >= maxSnapshots)
+        throw new ApiError('CONFLICT', `the dashboard has ${maxSnapshots} snapshots: revoke one first`);
       const snapshot = { id, ...fields, tokenHash: hashOf(token), opened: 0 };
       await documents.collection(dashboardSnapshotContents).insert({ id, gzip: compressed });
       record({ id, name, after: fields });

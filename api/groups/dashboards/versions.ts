@@ -5,7 +5,13 @@ import type { ResourceVersion } from '../../../schemas/resources/resource-histor
 import { DashboardDifference, dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { Loss, type SavedForm } from '../../../subjects/dashboards/read-saved.ts';
-import { byHand, completed, DashboardView, dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import {
+  byHand,
+  completed,
+  DashboardView,
+  dashboardResource,
+  parseSavedDashboard,
+} from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { versionOf, versionsOf } from '../../resources/resource-history.ts';
@@ -23,7 +29,7 @@ const Version = z.strictObject({
     .describe('Who made it; null where that is not known'),
 });
 
-const told = ({ resource, at, actor }: ResourceVersion): z.input<typeof Version> => ({
+const toVersionView = ({ resource, at, actor }: ResourceVersion): z.input<typeof Version> => ({
   version: resource.version,
   at,
   actor,
@@ -40,18 +46,18 @@ export const listDashboardVersions = defineOperation({
   async handler({ caller, params }, ports) {
     const { id } = await foundDashboard(params.id, caller, ports);
     const versions = await versionsOf(ports.documents.of(caller.tenantId), dashboardResource.type, id);
-    return { items: versions.map(told), nextCursor: null };
+    return { items: versions.map(toVersionView), nextCursor: null };
   },
 });
 
 /** A version that is kept. */
-const keptVersion = async (
+const findVersion = async (
   documents: TenantDocuments,
   { id, version }: { readonly id: string; readonly version: string | number },
 ): Promise<ResourceVersion> => {
-  const kept = await versionOf(documents, dashboardResource.type, id, Number(version));
-  if (kept === undefined) throw notFound('version that is kept of the dashboard');
-  return kept;
+  const storedVersion = await versionOf(documents, dashboardResource.type, id, Number(version));
+  if (storedVersion === undefined) throw notFound('version that is kept of the dashboard');
+  return storedVersion;
 };
 
 export const getDashboardVersion = defineOperation({
@@ -74,15 +80,15 @@ export const getDashboardVersion = defineOperation({
   async handler({ caller, params, query }, ports) {
     const present = await foundDashboard(params.id, caller, ports);
     const documents = ports.documents.of(caller.tenantId);
-    const kept = await keptVersion(documents, params);
+    const storedVersion = await findVersion(documents, params);
     const against = query.against ?? present.version;
     const other: object =
       against === present.version
         ? fieldsOf(present)
-        : (await keptVersion(documents, { id: params.id, version: against })).fields;
-    const { document, losses } = saidBy(kept.fields as SavedForm);
-    const differences = dashboardDifferences(document, saidBy(other as SavedForm).document);
-    return { ...told(kept), document, losses, against, differences };
+        : (await findVersion(documents, { id: params.id, version: against })).fields;
+    const { document, losses } = parseSavedDashboard(storedVersion.fields as SavedForm);
+    const differences = dashboardDifferences(document, parseSavedDashboard(other as SavedForm).document);
+    return { ...toVersionView(storedVersion), document, losses, against, differences };
   },
 });
 
@@ -102,13 +108,15 @@ export const restoreDashboardVersion = defineOperation({
   }),
   async handler(input, ports) {
     const { caller, params } = input;
-    let lost: ReturnType<typeof saidBy>['losses'] = [];
+    let lost: ReturnType<typeof parseSavedDashboard>['losses'] = [];
     const after = await dashboardResource.change(
       params.id,
       async (before, { of }) => {
-        const { document, losses } = saidBy((await keptVersion(of(caller.tenantId), params)).fields as SavedForm);
+        const { document, losses } = parseSavedDashboard(
+          (await findVersion(of(caller.tenantId), params)).fields as SavedForm,
+        );
         lost = losses;
-        const isSame = dashboardDifferences(saidBy(before).document, document).length === 0;
+        const isSame = dashboardDifferences(parseSavedDashboard(before).document, document).length === 0;
         return isSame ? fieldsOf(before) : completed(document, { before, caller, of, how: input.query });
       },
       input,

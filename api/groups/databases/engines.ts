@@ -21,12 +21,12 @@ const params = z.strictObject({
   engine: z.string().min(1).max(128).describe('Product, such as postgresql; former names of the conventions too'),
 });
 
-interface Asked {
+interface RangeQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-const askedOf = (caller: Caller, query: Asked, ports: Ports) => {
+const parseQuery = (caller: Caller, query: RangeQuery, ports: Ports) => {
   const reading = readingOf(caller, ports);
   const { nowMs } = reading;
   const minutes = minutesOf(rangeOf(query, { caller, signal: 'traces', nowMs }), nowMs);
@@ -57,7 +57,7 @@ export const getDatabaseEngines = defineOperation({
     isCut: z.boolean().describe('Whether more than 5,000 databases were seen, of which the first are counted'),
   }),
   async handler({ caller, query }, ports) {
-    const { minutes, reading } = askedOf(caller, query, ports);
+    const { minutes, reading } = parseQuery(caller, query, ports);
     const { items, isCut } = await readDatabases(reading, query, minutes);
     const names = [...new Set([...engines.map(({ name }) => name), ...items.map(({ engine }) => engine)])].sort();
     return {
@@ -82,7 +82,7 @@ export const getDatabaseEngines = defineOperation({
 const unseen = (engine: string): ApiError =>
   new ApiError('NOT_FOUND', `nothing is known of the engine ${engine}, and no database of it was seen in this range`);
 
-const mostShown = 1_000;
+const maxShown = 1_000;
 
 export const showDatabaseEngine = defineOperation({
   method: 'GET',
@@ -102,7 +102,7 @@ export const showDatabaseEngine = defineOperation({
     figures: z.array(FigureAnswer).describe('Of all its databases together; of the whole organization'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = askedOf(caller, query, ports);
+    const { minutes, reading } = parseQuery(caller, query, ports);
     const name = systemOf(engine);
     const known = engineOf(name);
     const [{ items }, figures] = await Promise.all([
@@ -113,7 +113,7 @@ export const showDatabaseEngine = defineOperation({
     return {
       ...minutesAnswer(minutes),
       engine: name,
-      databases: items.slice(0, mostShown),
+      databases: items.slice(0, maxShown),
       databaseCount: items.length,
       figures,
     };
@@ -151,8 +151,8 @@ export const showDatabaseSeries = defineOperation({
     reason: z.string().nullable().describe('Why there are no series; null if there are'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = askedOf(caller, query, ports);
-    const stepMs = stepOf(query.step, minutes, { leastMs: minuteMs });
+    const { minutes, reading } = parseQuery(caller, query, ports);
+    const stepMs = stepOf(query.step, minutes, { minMs: minuteMs });
     const name = systemOf(engine);
     const found = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
     if (found.series.length === 0 && engineOf(name) === undefined) throw unseen(name);

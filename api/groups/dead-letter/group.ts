@@ -1,5 +1,5 @@
 import { defineGroup } from '../define-group.ts';
-import { discardDeadLetter, listDeadLetters, showDeadLetter } from './letters.ts';
+import { discardDeadLetter, listDeadLetters, showDeadLetter } from './dead-letters.ts';
 import { replayDeadLetters, showReplay } from './replays.ts';
 
 export const deadLetterGroup = defineGroup({

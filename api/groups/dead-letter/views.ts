@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/letters.ts';
+import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/dead-letters.ts';
 import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
 
-export const viewOf = ({ tenantId: _, place: __, ...letter }: DeadLetter): z.output<typeof DeadLetterView> => letter;
+export const viewOf = ({ tenantId: _, place: __, ...deadLetter }: DeadLetter): z.output<typeof DeadLetterView> =>
+  deadLetter;
 
 /** Restrictions that lists and replays share. */
 export const filterFields = {

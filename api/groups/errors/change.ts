@@ -11,9 +11,9 @@ import {
 } from '../../../schemas/resources/error-group.ts';
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { Merges } from '../../../subjects/errors/merges.ts';
-import { Standings } from '../../../subjects/errors/states.ts';
+import { ErrorGroupStatuses } from '../../../subjects/errors/states.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
+import { decisionsOf, maxDecisions } from '../../error-decisions.ts';
 import { ApiError, type Detail, invalid, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -52,18 +52,18 @@ const changed = (
   { isOpen, now }: { readonly isOpen: boolean; readonly now: string },
 ): ErrorGroupState => {
   const { status, resolvedIn = null, ignoredUntil = null, assigneeId = before.assigneeId } = change;
-  const kept = {
+  const current = {
     status: before.status,
     ...{ resolvedIn: before.resolvedIn, ignoredUntil: before.ignoredUntil },
     changedAt: before.changedAt === '' ? now : before.changedAt,
   };
-  if (status === undefined) return { ...kept, assigneeId };
+  if (status === undefined) return { ...current, assigneeId };
   const until = ignoredUntil === null || Object.keys(ignoredUntil).length === 0 ? null : ignoredUntil;
-  const asked = { status, resolvedIn, ignoredUntil: until };
-  const { changedAt, ...own } = kept;
+  const nextState = { status, resolvedIn, ignoredUntil: until };
+  const { changedAt, ...own } = current;
   // What was closed and happened again is closed anew.
-  const isSame = isDeepStrictEqual(asked, own) && (status === 'unresolved' || !isOpen);
-  return { ...asked, assigneeId, changedAt: isSame ? changedAt : now };
+  const isSame = isDeepStrictEqual(nextState, own) && (status === 'unresolved' || !isOpen);
+  return { ...nextState, assigneeId, changedAt: isSame ? changedAt : now };
 };
 
 /** Takes fingerprints out of a group, and keeps them apart from all that stays. */
@@ -84,8 +84,8 @@ const unmerge = async (
           ? 'is the fingerprint that the group is called by: take out the others'
           : 'was not merged into this group',
       );
-    const apartFrom = [...new Set([...merge.apartFrom, ...staying])];
-    await merges.update(fingerprint, { groupId: null, apartFrom }, merge.version);
+    const separateFrom = [...new Set([...merge.apartFrom, ...staying])];
+    await merges.update(fingerprint, { groupId: null, apartFrom: separateFrom }, merge.version);
   }
 };
 
@@ -102,8 +102,8 @@ const writeState = async (
     return isDeepStrictEqual(fields, next) ? before : states.replace(id, next, version);
   }
   if (status === 'unresolved' && assigneeId === null) return undecided;
-  if ((await states.count()) >= mostDecisions)
-    throw new ApiError('CONFLICT', `${mostDecisions} groups have a status or an assignee already, which is the most`);
+  if ((await states.count()) >= maxDecisions)
+    throw new ApiError('CONFLICT', `${maxDecisions} groups have a status or an assignee already, which is the most`);
   return states.insert({ id, ...next });
 };
 
@@ -130,10 +130,10 @@ export const changeError = defineOperation({
       requireVersion(before ?? undecided, preconditionOf(request), { noun: 'error group', requiresIfMatch: false });
       await requireMember(own, body.assigneeId);
       const { merges } = await decisionsOf(scope, tenantId);
-      const standings = await Standings.read(reading, new Merges(merges), {
+      const statuses = await ErrorGroupStatuses.read(reading, new Merges(merges), {
         states: before === undefined ? [] : [before],
       });
-      const isOpen = (await standings.of([known.id])).get(known.id)?.status === 'unresolved';
+      const isOpen = (await statuses.of([known.id])).get(known.id)?.status === 'unresolved';
       const next = changed(before ?? undecided, body, { isOpen, now: new Date(reading.nowMs).toISOString() });
       const after = await writeState(scope, tenantId, known.id, { before, next });
       const members = new Merges(merges).membersOf(known.id);

@@ -3,21 +3,21 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type ErrorMerge, errorGroupStates, errorMerges } from '../../../schemas/resources/error-group.ts';
 import { groupKnown } from '../../../subjects/errors/groups.ts';
 import { type Decisions, Merges } from '../../../subjects/errors/merges.ts';
-import { decisionsOf, mostDecisions } from '../../error-decisions.ts';
+import { decisionsOf, maxDecisions } from '../../error-decisions.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { Decision, decisionView, idOfGroup, undecided } from './decisions.ts';
 
 /** Pairs among fingerprints that were taken apart. */
-const apartAmong = (
+const separatePairs = (
   { merges }: Pick<Decisions, 'merges'>,
   fingerprints: ReadonlySet<string>,
   rejoin: ReadonlySet<string>,
 ): (readonly [string, string])[] =>
-  merges.flatMap(({ id, apartFrom }) =>
+  merges.flatMap(({ id, apartFrom: separateFrom }) =>
     fingerprints.has(id) && !rejoin.has(id)
-      ? apartFrom.filter((other) => fingerprints.has(other)).map((other) => [id, other] as const)
+      ? separateFrom.filter((other) => fingerprints.has(other)).map((other) => [id, other] as const)
       : [],
   );
 
@@ -61,11 +61,11 @@ export const mergeErrors = defineOperation({
       }
       const fingerprints = new Set(groups.flatMap((group) => merges.membersOf(group)));
       const rejoin = new Set(body.rejoin);
-      refuseApart(apartAmong(decisions, fingerprints, rejoin));
+      refuseSeparated(separatePairs(decisions, fingerprints, rejoin));
       const known = new Map(decisions.merges.map((merge) => [merge.id, merge]));
       const added = [...fingerprints].filter((fingerprint) => merges.groupOf(fingerprint) !== into);
-      if (added.filter((fingerprint) => !known.has(fingerprint)).length + known.size > mostDecisions)
-        throw new ApiError('CONFLICT', `${mostDecisions} fingerprints were merged already, which is the most`);
+      if (added.filter((fingerprint) => !known.has(fingerprint)).length + known.size > maxDecisions)
+        throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were merged already, which is the most`);
       const now = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
       await write(scope.of(tenantId), decisions, { into, fingerprints, added: new Set(added), now });
       const own = scope.of(tenantId);
@@ -97,16 +97,20 @@ const write = async (
   const known = new Map(merges.map((merge) => [merge.id, merge]));
   for (const fingerprint of fingerprints) {
     const before = known.get(fingerprint);
-    const apartFrom = (before?.apartFrom ?? []).filter((other) => !fingerprints.has(other));
+    const separateFrom = (before?.apartFrom ?? []).filter((other) => !fingerprints.has(other));
     const isAdded = added.has(fingerprint);
     if (before === undefined) {
-      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, apartFrom });
-    } else if (isAdded || apartFrom.length < before.apartFrom.length)
-      await stored.update(fingerprint, { ...(isAdded && { groupId: into, ...now }), apartFrom }, before.version);
+      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, apartFrom: separateFrom });
+    } else if (isAdded || separateFrom.length < before.apartFrom.length)
+      await stored.update(
+        fingerprint,
+        { ...(isAdded && { groupId: into, ...now }), apartFrom: separateFrom },
+        before.version,
+      );
   }
 };
 
-const refuseApart = ([pair]: readonly (readonly [string, string])[]): void => {
+const refuseSeparated = ([pair]: readonly (readonly [string, string])[]): void => {
   if (pair === undefined) return;
   throw new ApiError(
     'CONFLICT',

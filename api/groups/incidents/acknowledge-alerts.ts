@@ -1,15 +1,15 @@
 /** Acknowledging an incident acknowledges those of its alerts that go on, in the same transaction. */
-import { within } from '../../../runtime/within.ts';
+import { within } from '../../../runtime/timeout.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts';
 import type { Incident } from '../../../schemas/resources/incident.ts';
 import { readAlerts } from '../../../subjects/alerts/history.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import type { Asking } from '../../incidents/timeline-sources.ts';
+import type { TimelineContext } from '../../incidents/timeline-sources.ts';
 import { platformAlertsOf } from '../../platform-alerts.ts';
 
 /** It is read in a transaction, which may take 10 seconds. */
-const longestMs = 4000;
+const maxReadMs = 4000;
 
 interface Firing {
   readonly alertId: string;
@@ -18,13 +18,13 @@ interface Firing {
 }
 
 /** Its alerts that go on. Where they cannot be read, the incident is acknowledged all the same, and the log says so. */
-const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: Asking): Promise<Firing[]> => {
+const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: TimelineContext): Promise<Firing[]> => {
   const { documents, clock, log } = ports;
   const platform = await platformAlertsOf(documents, tenantId, clock.now());
   const own = platform.filter(({ alertId }) => alertIds.includes(alertId));
   try {
     const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
-    return [...own, ...(await within(longestMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
+    return [...own, ...(await within(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length)))];
   } catch (error) {
     log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');
     return own;
@@ -35,14 +35,14 @@ const firingOf = async ({ alertIds }: Incident, { tenantId, reading, ports }: As
 export const acknowledgeAlerts = async (
   after: Incident,
   before: Incident & Stored,
-  { of, by, ...asking }: Asking & Pick<AuditedTransaction, 'of'> & { readonly by: string },
+  { of, by, ...context }: TimelineContext & Pick<AuditedTransaction, 'of'> & { readonly by: string },
 ): Promise<void> => {
   const isNew = after.status === 'acknowledged' && before.status !== 'acknowledged';
   if (!isNew || after.alertIds.length === 0) return;
-  const { tenantId, ports } = asking;
+  const { tenantId, ports } = context;
   const marks = of(tenantId).collection(alertAcknowledgements);
   const at = new Date(ports.clock.now()).toISOString();
-  for (const { alertId, ruleId, startedAtMs } of await firingOf(after, asking)) {
+  for (const { alertId, ruleId, startedAtMs } of await firingOf(after, context)) {
     const mark = { ruleId, startedAtMs: startedAtMs ?? 0, by, at, note: `incident ${before.id}` };
     const known = await marks.find(alertId);
     if (known === undefined) await marks.insert({ id: alertId, ...mark });

@@ -12,7 +12,7 @@ import { writeIncident } from '../../incidents/write.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
 
-const gone = (): ApiError =>
+const invalidLink = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this link is for an incident or a person that is not there any more');
 
 export const acknowledgeByLink = defineOperation({
@@ -38,13 +38,13 @@ export const acknowledgeByLink = defineOperation({
       clock.now(),
     );
     const plan = await readPlanOf(documents, tenantId);
-    if (plan === undefined) throw gone();
+    if (plan === undefined) throw invalidLink();
     const nowMs = clock.now();
-    const asking = { tenantId, ports, reading: { columns: columns.of(tenantId), plan, nowMs } };
+    const context = { tenantId, ports, reading: { columns: columns.of(tenantId), plan, nowMs } };
     return change(async (scope) => {
       const member = await readMember(scope, tenantId, personId);
       const before = await scope.of(tenantId).collection(incidents).find(incidentId);
-      if (before === undefined || !member?.isActive) throw gone();
+      if (before === undefined || !member?.isActive) throw invalidLink();
       const how = { by: personId, at: new Date(nowMs).toISOString() };
       const next = moved(fieldsOf<Incident>(before), 'acknowledged', how);
       if (next === undefined)
@@ -54,7 +54,7 @@ export const acknowledgeByLink = defineOperation({
         scope.unchanged();
         return { title, status };
       }
-      await acknowledgeAlerts(next, before, { ...asking, of: scope.of, by: personId });
+      await acknowledgeAlerts(next, before, { ...context, of: scope.of, by: personId });
       await writeIncident(scope, tenantId, { before, next, actor: { type: 'user', id: personId, name: member.email } });
       return { title, status };
     });

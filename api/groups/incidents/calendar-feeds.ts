@@ -18,8 +18,8 @@ const dayMs = 86_400_000;
 /** What a feed shows: calendars keep the past that they were told. */
 const shown = { beforeMs: 14 * dayMs, afterMs: 180 * dayMs };
 /** Of a person. */
-const mostFeeds = 50;
-const mostSchedules = 200;
+const maxFeeds = 50;
+const maxSchedules = 200;
 const purpose = 'calendar feed';
 const calendarType = 'text/calendar; charset=utf-8';
 
@@ -63,8 +63,8 @@ export const createCalendarFeed = defineOperation({
       const schedule = scheduleId === null ? undefined : await own.collection(onCallSchedules).find(scheduleId);
       if (scheduleId !== null && schedule === undefined) throw invalid('scheduleId', 'is no on-call schedule');
       const stored = own.collection(calendarFeeds);
-      if ((await stored.count({ userId })) >= mostFeeds)
-        throw new ApiError('CONFLICT', `there are ${mostFeeds} feeds of yours: revoke one first`);
+      if ((await stored.count({ userId })) >= maxFeeds)
+        throw new ApiError('CONFLICT', `there are ${maxFeeds} feeds of yours: revoke one first`);
       record({ id, name: schedule?.name ?? '', after: { scheduleId, userId } });
       return stored.insert({ id, scheduleId, userId, tokenHash: tokenHashOf(token) });
     });
@@ -129,7 +129,7 @@ const feedOf = async (token: string, { secretBox, documents }: Ports) => {
 const schedulesOf = async (own: TenantDocuments, { scheduleId, userId }: CalendarFeed) => {
   const stored = own.collection(onCallSchedules);
   if (scheduleId === null)
-    return (await stored.list({ filter: { userIds: userId }, sort: { name: 1 }, limit: mostSchedules })).items;
+    return (await stored.list({ filter: { userIds: userId }, sort: { name: 1 }, limit: maxSchedules })).items;
   const found = await stored.find(scheduleId);
   return found === undefined ? [] : [found];
 };

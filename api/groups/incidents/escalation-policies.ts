@@ -12,7 +12,7 @@ import { defineResource } from '../../resources/resource.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
 /** Of an organization. */
-const mostPolicies = 500;
+const maxPolicies = 500;
 
 /** Refuses people and channels that there are not, unless they were named before. Schedules are in the table of references. */
 const checkTargets = async (
@@ -55,7 +55,7 @@ export const escalationPolicyResource = defineResource<
     repeat: 2,
     acknowledgeTimeoutMinutes: 60,
   },
-  most: mostPolicies,
+  maxCount: maxPolicies,
   async prepare(after, { before, of, caller }) {
     await checkTargets(of(caller.tenantId), after, before);
     return after;

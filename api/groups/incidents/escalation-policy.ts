@@ -47,10 +47,10 @@ export const getEscalationPolicy = defineOperation({
     if (query.preview === 'false') return escalationPolicyResource.answer(policy, input, ports);
     const nowMs = clock.now();
     const openedMs = millisecondsOf('at', query.at, nowMs) ?? nowMs;
-    const told = await previewOf(policy, openedMs, (atMs) => readPeople(documents, tenantId, { policy, atMs, nowMs }));
+    const steps = await previewOf(policy, openedMs, (atMs) => readPeople(documents, tenantId, { policy, atMs, nowMs }));
     return {
       ...(await escalationPolicyResource.shown(policy, { caller, ports })),
-      preview: told.map(({ atMs, people, pages, notes }) => ({
+      preview: steps.map(({ atMs, people, pages, notes }) => ({
         at: new Date(atMs).toISOString(),
         pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: people.nameOf(to) })),
         skipped: notes.flatMap(({ step, reason }) =>

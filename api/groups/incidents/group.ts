@@ -1,5 +1,5 @@
 import { calendarFeeds } from '../../../schemas/resources/calendar-feed.ts';
-import { escalationDeeds, escalations } from '../../../schemas/resources/escalation.ts';
+import { escalationActions, escalations } from '../../../schemas/resources/escalation.ts';
 import { incidentEvidence, incidentNotes, incidentPostmortems } from '../../../schemas/resources/incident.ts';
 import { onCallGaps } from '../../../schemas/resources/on-call-gap.ts';
 import { onCallVersions } from '../../../schemas/resources/on-call-schedule.ts';
@@ -52,6 +52,6 @@ export const incidentsGroup = defineGroup({
     incidentEvidence,
     incidentPostmortems,
     escalations,
-    escalationDeeds,
+    escalationActions,
   ],
 });

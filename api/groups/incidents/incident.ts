@@ -12,7 +12,7 @@ import {
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { withEvidence } from '../../incidents/timeline-evidence.ts';
-import { askingOf } from '../../incidents/timeline-sources.ts';
+import { timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -62,12 +62,12 @@ const move = <One extends Incident>(incident: One, to: IncidentState, how: Move)
 };
 
 /** Open ones of an organization, beyond which none is declared. What alerts tell opens all the same. */
-const mostOpen = 5000;
+const maxOpen = 5000;
 
 const requireRoom = async (own: TenantDocuments): Promise<void> => {
   const goesOn = { status: { $in: ['open', 'acknowledged'] } };
-  if ((await own.collection(incidents).count(goesOn)) >= mostOpen)
-    throw new ApiError('CONFLICT', `${mostOpen} incidents go on: resolve or merge some first`);
+  if ((await own.collection(incidents).count(goesOn)) >= maxOpen)
+    throw new ApiError('CONFLICT', `${maxOpen} incidents go on: resolve or merge some first`);
 };
 
 const requireRoles = async (own: TenantDocuments, { roles }: Incident, before: Incident | undefined): Promise<void> => {
@@ -134,7 +134,7 @@ export const incidentResource = defineResource<typeof IncidentFields, Incident, 
     const next = move({ ...after, status: before.status }, status, how);
     if (before.status !== 'merged' && mergedInto !== null) await requireTarget(own, before.id, mergedInto);
     const policied = after.escalationPolicyId === before.escalationPolicyId ? next : escalatedFrom(next, how.at);
-    return withEffects(policied, before, { ...askingOf(caller, ports), by: caller.actor.id, of });
+    return withEffects(policied, before, { ...timelineContextOf(caller, ports), by: caller.actor.id, of });
   },
   list: {
     searched: ['title', 'summary'],
@@ -176,7 +176,7 @@ const actionOf = (verb: 'acknowledge' | 'resolve' | 'reopen', to: IncidentState,
         async (before, scope) => {
           const next = move(fieldsOf(before), to, how);
           return withEffects(next, before, {
-            ...askingOf(input.caller, ports),
+            ...timelineContextOf(input.caller, ports),
             by: input.caller.actor.id,
             of: scope.of,
           });

@@ -30,7 +30,7 @@ const PageFigures = {
 const Grouped = z.array(z.strictObject({ key: z.string(), ...figures }));
 
 /** Incidents that are looked at. */
-const most = 10_000;
+const maxIncidents = 10_000;
 
 const read = async (
   { documents }: Ports,
@@ -42,7 +42,7 @@ const read = async (
   for await (const incident of newest) {
     found.push(incident);
     // One more than is looked at tells that there are more.
-    if (found.length > most) break;
+    if (found.length > maxIncidents) break;
   }
   return found;
 };
@@ -91,12 +91,12 @@ export const getIncidentMetrics = defineOperation({
     };
     const found = await read(ports, caller.tenantId, filter);
     const paged = await readPaged(ports, caller.tenantId, { from, to });
-    const looked = found.slice(0, most);
+    const firstIncidents = found.slice(0, maxIncidents);
     return {
-      ...{ from, to, ...figuresOf(looked), isCut: found.length > most },
-      bySeverity: figuresBy(looked, (incident) => [incident.severity]),
-      byService: figuresBy(looked, (incident) => incident.services),
-      byPolicy: figuresBy(looked, (incident) => [incident.escalationPolicyId ?? '']).map(({ key, ...its }) => ({
+      ...{ from, to, ...figuresOf(firstIncidents), isCut: found.length > maxIncidents },
+      bySeverity: figuresBy(firstIncidents, (incident) => [incident.severity]),
+      byService: figuresBy(firstIncidents, (incident) => incident.services),
+      byPolicy: figuresBy(firstIncidents, (incident) => [incident.escalationPolicyId ?? '']).map(({ key, ...its }) => ({
         ...{ escalationPolicyId: key === '' ? null : key, ...its },
       })),
       pages: { ...pagedFigures(paged.pages), byPerson: pagedByPerson(paged.pages), isCut: paged.isCut },

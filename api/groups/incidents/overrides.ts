@@ -10,7 +10,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { OverrideView, scheduleResource } from './schedules.ts';
 
 /** Of a schedule, those that are over not counted. */
-const mostOverrides = 500;
+const maxOverrides = 500;
 
 /** Overrides that are not over. What was is in earlier versions of the schedule. */
 const current = <One extends { readonly to: string }>(overrides: readonly One[], nowMs: number): One[] =>
@@ -43,8 +43,8 @@ export const addOverride = defineOperation({
         const unknown = await unknownMember(of(caller.tenantId), override.userIds);
         if (unknown !== undefined) throw invalid('userIds', `${unknown} is no user of this organization`);
         const overrides = [...current(before.overrides, nowMs), override];
-        if (overrides.length > mostOverrides)
-          throw new ApiError('CONFLICT', `the schedule has ${mostOverrides} overrides: delete one first`);
+        if (overrides.length > maxOverrides)
+          throw new ApiError('CONFLICT', `the schedule has ${maxOverrides} overrides: delete one first`);
         return { ...fieldsOf(before), overrides, userIds: peopleOf({ ...before, overrides }) };
       },
       input,

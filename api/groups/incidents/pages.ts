@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { documentsIn } from '../../../runtime/documents-in.ts';
-import { escalationDeeds } from '../../../schemas/resources/escalation.ts';
+import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
 import { type Paged, pagedBy } from '../../../subjects/on-call/paged.ts';
 import { invalid } from '../../errors.ts';
@@ -9,7 +9,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { Time, timeOf } from './times.ts';
 
 /** What escalation did that is looked at, the newest of it. */
-const most = 20_000;
+const maxActions = 20_000;
 
 /** Pages of a range, the newest first, and whether there are more than are looked at. */
 export const readPaged = async (
@@ -18,18 +18,18 @@ export const readPaged = async (
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<{ readonly pages: readonly Paged[]; readonly isCut: boolean }> => {
   const organization = await documents.of(organizationsTenant).collection(organizations).find(tenantId);
-  const deeds = [];
-  const newest = documentsIn(documents.of(tenantId).collection(escalationDeeds), {
+  const actions = [];
+  const newest = documentsIn(documents.of(tenantId).collection(escalationActions), {
     filter: { at: { $gte: from, $lte: to }, kind: 'page' },
     sort: { at: -1 },
   });
-  for await (const deed of newest) {
-    deeds.push(deed);
-    if (deeds.length > most) break;
+  for await (const action of newest) {
+    actions.push(action);
+    if (actions.length > maxActions) break;
   }
   return {
-    pages: pagedBy(deeds.slice(0, most), organization?.timeZone ?? 'UTC'),
-    isCut: deeds.length > most,
+    pages: pagedBy(actions.slice(0, maxActions), organization?.timeZone ?? 'UTC'),
+    isCut: actions.length > maxActions,
   };
 };
 

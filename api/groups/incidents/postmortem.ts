@@ -11,7 +11,7 @@ import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
 import { hasAlready } from '../../changes.ts';
 import { invalid } from '../../errors.ts';
-import { type Asking, askingOf } from '../../incidents/timeline-sources.ts';
+import { type TimelineContext, timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
@@ -47,10 +47,10 @@ const read = async (own: Pick<TenantDocuments, 'collection'>, id: string): Promi
 const shown = async (
   incident: Incident & Stored,
   { impact, causes, actions, version }: Known,
-  asking: Asking,
+  context: TimelineContext,
 ): Promise<z.input<typeof View>> => {
   const { title, severity, status, openedAt, firstAcknowledgedAt, resolvedAt, services, evidenceHash } = incident;
-  const { entries } = await timelineOf(incident, asking);
+  const { entries } = await timelineOf(incident, context);
   return {
     ...{ impact, causes, actions, version },
     facts: {
@@ -74,12 +74,12 @@ export const getIncidentPostmortem = defineOperation({
   query: z.strictObject({ format: z.enum(['json', 'markdown']).default('json') }),
   response: View,
   async handler({ caller, params, query, request }, ports) {
-    const asking = askingOf(caller, ports);
-    const incident = await foundIncident(params.id, asking);
+    const context = timelineContextOf(caller, ports);
+    const incident = await foundIncident(params.id, context);
     const found = await read(ports.documents.of(caller.tenantId), incident.id);
     request.reply('ETag', etagOf(found));
-    if (query.format === 'json') return shown(incident, found, asking);
-    const { entries } = await timelineOf(incident, asking);
+    if (query.format === 'json') return shown(incident, found, context);
+    const { entries } = await timelineOf(incident, context);
     return { contentType: markdownType, content: postmortemMarkdown(incident, found, entries) };
   },
 });
@@ -107,7 +107,7 @@ export const setIncidentPostmortem = defineOperation({
   response: View,
   async handler({ caller, params, body, request, change }, ports) {
     const precondition = preconditionOf(request);
-    const incident = await foundIncident(params.id, askingOf(caller, ports));
+    const incident = await foundIncident(params.id, timelineContextOf(caller, ports));
     const after = await change(async (scope) => {
       await incidentResource.writer(scope, caller).find(incident.id);
       const own = scope.of(caller.tenantId);
@@ -130,6 +130,6 @@ export const setIncidentPostmortem = defineOperation({
       return written;
     });
     request.reply('ETag', etagOf(after));
-    return shown(incident, after, askingOf(caller, ports));
+    return shown(incident, after, timelineContextOf(caller, ports));
   },
 });

@@ -10,7 +10,7 @@ import {
 } from '../../../schemas/resources/on-call-schedule.ts';
 import { differencesBetween } from '../../../subjects/on-call/differences.ts';
 import { peopleOf, readAbsences } from '../../../subjects/on-call/reading.ts';
-import { keepOnCallVersion } from '../../../subjects/on-call/versions.ts';
+import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
@@ -20,7 +20,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 
 /** Of an organization. */
-const mostSchedules = 200;
+const maxSchedules = 200;
 const dayMs = 86_400_000;
 
 export const OverrideView = z.strictObject({ ...OverrideFields.shape, id: z.string() });
@@ -59,8 +59,11 @@ const checked = async (
 };
 
 /** Its version; the feeds of one that is deleted answer no more. */
-const keepAlongside = async (own: TenantDocuments, change: Parameters<typeof keepOnCallVersion>[1]): Promise<void> => {
-  await keepOnCallVersion(own, change);
+const applyScheduleChange = async (
+  own: TenantDocuments,
+  change: Parameters<typeof saveOnCallVersion>[1],
+): Promise<void> => {
+  await saveOnCallVersion(own, change);
   if (change.after !== undefined || change.before === undefined) return;
   const feeds = own.collection(calendarFeeds);
   const { items } = await feeds.list({ filter: { scheduleId: change.before.id }, limit: 1000 });
@@ -92,10 +95,10 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
   },
   view: View,
   initial: () => ({ overrides: [], userIds: [] }),
-  most: mostSchedules,
+  maxCount: maxSchedules,
   prepare: (after, { before, of, caller }) => checked(of(caller.tenantId), after, before),
   show: (documents) => documents.map(viewOf),
-  alongside: keepAlongside,
+  alongside: applyScheduleChange,
   list: { searched: ['name', 'description'] },
 });
 

@@ -6,14 +6,14 @@ import { shiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
 import { peopleOf, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
 import { gapReasons, piecesOf } from '../../../subjects/on-call/shifts.ts';
-import { longestRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
+import { maxRangeMs, shiftsAnswer } from '../../../subjects/on-call/shifts-answer.ts';
 import { mayCall } from '../../callers/rights.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 const calendarType = 'text/calendar; charset=utf-8';
-const usualRangeMs = 30 * 86_400_000;
+const defaultRangeMs = 30 * 86_400_000;
 const instant = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
 const Names = z.record(z.string(), z.string()).describe('What people are called, by their ids; those who left too');
@@ -24,9 +24,9 @@ const rangeOf = (
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } => {
   const fromMs = millisecondsOf('from', from, nowMs) ?? nowMs;
-  const toMs = millisecondsOf('to', to, nowMs) ?? fromMs + usualRangeMs;
+  const toMs = millisecondsOf('to', to, nowMs) ?? fromMs + defaultRangeMs;
   if (toMs <= fromMs) throw invalid('to', 'must be after from');
-  if (toMs - fromMs > longestRangeMs) throw invalid('to', 'is more than 400 days after from: ask for less');
+  if (toMs - fromMs > maxRangeMs) throw invalid('to', 'is more than 400 days after from: ask for less');
   return { fromMs, toMs };
 };
 

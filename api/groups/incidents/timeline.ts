@@ -7,7 +7,7 @@ import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../sub
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { readMergeSuggestions } from '../../incidents/merges.ts';
 import { evidenceIdOf } from '../../incidents/timeline-evidence.ts';
-import { type Asking, askingOf, deedsOf, observedOf } from '../../incidents/timeline-sources.ts';
+import { observedOf, readActions, type TimelineContext, timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
@@ -29,27 +29,27 @@ interface Timeline {
 }
 
 /** An incident of the caller's organization. */
-export const foundIncident = async (id: string, { tenantId, ports }: Asking): Promise<Incident & Stored> => {
+export const foundIncident = async (id: string, { tenantId, ports }: TimelineContext): Promise<Incident & Stored> => {
   const found = await ports.documents.of(tenantId).collection(incidentResource.collection).find(id);
   if (found === undefined) throw notFound('incident');
   return found;
 };
 
 /** The timeline: of a resolved incident what was frozen, and what people wrote since. */
-export const timelineOf = async (incident: Incident & Stored, asking: Asking): Promise<Timeline> => {
-  const deeds = await deedsOf(incident, asking);
+export const timelineOf = async (incident: Incident & Stored, context: TimelineContext): Promise<Timeline> => {
+  const actions = await readActions(incident, context);
   const { status, evidenceHash } = incident;
   if (status !== 'resolved' || evidenceHash === null) {
-    const { entries, missing } = await observedOf(incident, asking);
-    return { entries: inOrder([...entries, ...deeds]), evidence: null, missing };
+    const { entries, missing } = await observedOf(incident, context);
+    return { entries: inOrder([...entries, ...actions]), evidence: null, missing };
   }
-  const stored = await asking.ports.documents
-    .of(asking.tenantId)
+  const stored = await context.ports.documents
+    .of(context.tenantId)
     .collection(incidentEvidence)
     .find(evidenceIdOf(incident.id, evidenceHash));
   const { entries, isIntact } = thawed(stored?.content ?? '', evidenceHash);
   return {
-    entries: inOrder([...deeds, ...entries]),
+    entries: inOrder([...actions, ...entries]),
     evidence: { frozenAt: stored?.frozenAt ?? incident.updatedAt, sha256: evidenceHash, isIntact },
     missing: isIntact ? [] : ['what was frozen when the incident was resolved'],
   };
@@ -76,11 +76,11 @@ export const getIncidentTimeline = defineOperation({
     missing: z.array(z.string()).describe('Sources that could not be read'),
   }),
   async handler({ caller, params, query }, ports) {
-    const asking = askingOf(caller, ports);
-    const incident = await foundIncident(params.id, asking);
+    const context = timelineContextOf(caller, ports);
+    const incident = await foundIncident(params.id, context);
     const [{ entries, evidence, missing }, merges] = await Promise.all([
-      timelineOf(incident, asking),
-      readMergeSuggestions(incident, asking),
+      timelineOf(incident, context),
+      readMergeSuggestions(incident, context),
     ]);
     const [after = ''] =
       query.cursor === undefined ? [] : decodeCursor('incident-timeline', query.cursor, [someText]).map(textIn);
@@ -95,7 +95,7 @@ export const getIncidentTimeline = defineOperation({
   },
 });
 
-const mostNotes = 1000;
+const maxNotes = 1000;
 
 export const addIncidentNote = defineOperation({
   method: 'POST',
@@ -117,8 +117,8 @@ export const addIncidentNote = defineOperation({
       if (at > now) throw invalid('at', 'must not be in the future');
       const incident = await incidentResource.writer(scope, caller).find(params.id);
       const notes = scope.of(caller.tenantId).collection(incidentNotes);
-      if ((await notes.count({ incidentId: incident.id })) >= mostNotes)
-        throw new ApiError('CONFLICT', `a timeline holds at most ${mostNotes} notes: write on in the postmortem`);
+      if ((await notes.count({ incidentId: incident.id })) >= maxNotes)
+        throw new ApiError('CONFLICT', `a timeline holds at most ${maxNotes} notes: write on in the postmortem`);
       const { id: authorId, type: authorType } = caller.actor;
       const note = await notes.insert({ incidentId: incident.id, at, text: body.text, authorId, authorType });
       const after = { incidentId: incident.id, at, text: body.text };

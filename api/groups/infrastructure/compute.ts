@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Compute, ComputeGroup, computeGroups, readCompute } from '../../../subjects/infrastructure/compute.ts';
-import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../subjects/infrastructure/paging.ts';
+import { listOf, listParameters, matching, pageOf, parsePage } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -27,7 +27,7 @@ export const listCompute = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
+    const page = parsePage(kind, query, reading);
     const found = await readCompute(reading, page.range, query);
     const items = found.items.filter(
       matching(query, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Disk, type FoundDisk, readDisks, withDaysUntilFull } from '../../../subjects/infrastructure/disks.ts';
-import { listOf, listParameters, matching, pageAsked, pageOf } from '../../../subjects/infrastructure/paging.ts';
+import { listOf, listParameters, matching, pageOf, parsePage } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -32,7 +32,7 @@ export const listDisks = defineOperation({
   response: listOf(Disk),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
-    const page = pageAsked(kind, query, reading);
+    const page = parsePage(kind, query, reading);
     const found = await readDisks(reading, page.range, query);
     const items = found.items.filter(
       matching(query, { host: ({ disk }: FoundDisk) => disk.host.value, kind: ({ disk }) => disk.kind }),
@@ -52,10 +52,10 @@ export const listDisks = defineOperation({
         texts: ({ disk }) => [disk.id, disk.claim.value, ...disk.mountpoints],
       },
     );
-    const kept = caller.plan.retentionDays.metrics;
+    const retentionDays = caller.plan.retentionDays.metrics;
     const disks = await withDaysUntilFull(reading, page.range, query, {
       disks: listed.items,
-      days: Math.min(query.historyDays, kept),
+      days: Math.min(query.historyDays, retentionDays),
     });
     return { ...listed, items: disks };
   },

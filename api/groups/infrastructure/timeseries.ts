@@ -28,7 +28,7 @@ export const showHostTimeseries = defineOperation({
   async handler({ caller, params, query }, ports) {
     const reading = readingOf(caller, ports);
     const range = rangeOf(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    const stepMs = stepOf(query.step, range, { leastMs: 1000 });
+    const stepMs = stepOf(query.step, range, { minMs: 1000 });
     stepsOf(range, stepMs);
     const host = await oneHost(reading, { range, scope: query, called: params.id });
     const found = await readHostSeries(reading, range, query, {

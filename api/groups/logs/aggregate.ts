@@ -12,8 +12,8 @@ import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const mostMeasures = 16;
-const mostGroups = 8;
+const maxMeasures = 16;
+const maxGroups = 8;
 
 export const aggregateLogs = defineOperation({
   method: 'GET',
@@ -57,11 +57,11 @@ export const aggregateLogs = defineOperation({
     const nowMs = clock.now();
     const range = rangeOf(query, { caller, signal: 'logs', nowMs });
     const measures = parseMeasures('measure', query.measure);
-    if (measures.length > mostMeasures)
-      throw invalid('measure', `names ${measures.length} measures, at most ${mostMeasures} are answered`);
+    if (measures.length > maxMeasures)
+      throw invalid('measure', `names ${measures.length} measures, at most ${maxMeasures} are answered`);
     const groupBy = query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy);
-    if (groupBy.length > mostGroups)
-      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${mostGroups} are answered`);
+    if (groupBy.length > maxGroups)
+      throw invalid('groupBy', `names ${groupBy.length} fields, at most ${maxGroups} are answered`);
     const { step } = query;
     const stepMs = step === undefined ? undefined : stepOf(step === 'auto' ? undefined : step, range);
     return namingParts(

@@ -52,11 +52,14 @@ export const showLogContext = defineOperation({
     const { position, record } = found.found;
     const time = BigInt(position.time);
     refuseBeyondRetention({ from: time, to: time }, { caller, signal: 'logs', nowMs, wasListed: true });
-    const kept = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;
+    const retainedFrom = BigInt(Math.trunc(nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.logs) * dayNs;
     const sideOf = async (side: SideName, limit: number) => {
       if (page !== undefined && page.side !== side) return null;
       const after = page?.after ?? position;
-      const range = side === 'before' ? { from: kept < time ? kept : time, to: time } : { from: time, to: latestTime };
+      const range =
+        side === 'before'
+          ? { from: retainedFrom < time ? retainedFrom : time, to: time }
+          : { from: time, to: latestTime };
       return viewOf(params.id, side, await readSide(reader, found, { range, after, side, limit }));
     };
     const [before, after] = await Promise.all([sideOf('before', query.before), sideOf('after', query.after)]);
@@ -70,8 +73,8 @@ const orders: Readonly<Record<SideName, LogOrder>> = { before: 'newest', after: 
 const readSide = (
   reader: Parameters<typeof readStream>[0],
   { stream }: StreamRecord,
-  { side, ...asked }: { range: Range; after: LogPosition; side: SideName; limit: number },
-): Promise<Side> => readStream(reader, stream, { ...asked, order: orders[side] });
+  { side, ...page }: { range: Range; after: LogPosition; side: SideName; limit: number },
+): Promise<Side> => readStream(reader, stream, { ...page, order: orders[side] });
 
 const viewOf = (id: string, side: SideName, { found, more }: Side) => ({
   items: found.map(({ record }) => record),

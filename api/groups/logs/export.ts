@@ -11,7 +11,7 @@ import { csvRow, csvType, inPieces, jsonLinesType } from '../../csv.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import { namesIn, recordParameters } from './list.ts';
 
-const mostRecords = 1_000_000;
+const maxRecords = 1_000_000;
 const formats = ['ndjson', 'csv'] as const;
 
 export const exportLogs = defineOperation({
@@ -32,7 +32,7 @@ export const exportLogs = defineOperation({
       .number()
       .int()
       .min(1)
-      .max(mostRecords)
+      .max(maxRecords)
       .default(100_000)
       .describe(
         'Most records. Where more match, the last line says so: {"cut": {"records", "message", "cursor"}}, or in CSV a line whose first cell begins with "# cut"',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Hint, hintOfList } from '../../../queries/hints/lists.ts';
-import { chosenColumns, readChosen } from '../../../queries/logs/chosen.ts';
 import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.ts';
 import { logCondition, logFilterParameters } from '../../../queries/logs/filter.ts';
 import { type LogPageRequest, logOrders, readPage } from '../../../queries/logs/pages.ts';
+import { chosenColumns, readChosen } from '../../../queries/logs/read-log.ts';
 import { parseNames } from '../../../queries/names.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { rangeValues } from '../../../queries/records.ts';
@@ -13,7 +13,7 @@ import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
-const mostFields = 64;
+const maxFields = 64;
 
 /** Parameters that say in which order records come, and what of them. */
 export const recordParameters = {
@@ -34,8 +34,8 @@ export const recordParameters = {
 export const namesIn = (fields: string | undefined): string[] | undefined => {
   if (fields === undefined) return undefined;
   const names = [...new Set(parseNames('fields', fields))];
-  if (names.length > mostFields)
-    throw invalid('fields', `names ${names.length} fields, at most ${mostFields} are answered`);
+  if (names.length > maxFields)
+    throw invalid('fields', `names ${names.length} fields, at most ${maxFields} are answered`);
   return names;
 };
 
@@ -80,12 +80,12 @@ export const listLogs = defineOperation({
     if (names !== undefined && patternId !== undefined)
       throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');
     const reader = columns.of(caller.tenantId);
-    const asked = {
+    const request = {
       ...{ limit, after: page?.after, range, order },
       ...{ isOfService: query.service !== undefined, isSearch: query.search !== undefined },
     };
     const { items, more } =
-      names === undefined ? await whole(reader, query, asked) : await chosen(reader, query, asked, names);
+      names === undefined ? await whole(reader, query, request) : await chosen(reader, query, request, names);
     return {
       items,
       nextCursor: more === undefined ? null : encodeLogCursor(order, { range, after: more }),
@@ -95,7 +95,7 @@ export const listLogs = defineOperation({
 });
 
 type Reader = Parameters<typeof readPage>[0];
-type Asked = LogPageRequest & { readonly range: Range };
+type RangedPageRequest = LogPageRequest & { readonly range: Range };
 interface Found<Item> {
   readonly items: Item[];
   readonly more: LogPosition | undefined;
@@ -104,33 +104,33 @@ interface Found<Item> {
 const whole = async (
   reader: Reader,
   query: Parameters<typeof logCondition>[0] & { readonly patternId?: string | undefined },
-  asked: Asked,
+  request: RangedPageRequest,
 ): Promise<Found<LogRecord>> => {
   const condition = logCondition(query);
-  const parameters = { ...condition.parameters, ...rangeValues(asked.range) };
+  const parameters = { ...condition.parameters, ...rangeValues(request.range) };
   const { found, more } =
     query.patternId === undefined
-      ? await readPage(reader, condition.sql, parameters, asked)
-      : await readLogsOfPattern(reader, query.patternId, condition.sql, parameters, asked);
+      ? await readPage(reader, condition.sql, parameters, request)
+      : await readLogsOfPattern(reader, query.patternId, condition.sql, parameters, request);
   return { items: found.map(({ record }) => record), more };
 };
 
 const chosen = async (
   reader: Reader,
   query: Parameters<typeof logCondition>[0],
-  asked: Asked,
+  request: RangedPageRequest,
   names: readonly string[],
 ): Promise<Found<z.input<typeof ChosenRecord>>> => {
   const found = await readChosen(reader, chosenColumns(names), logCondition(query), {
-    ...asked,
-    limit: asked.limit + 1,
+    ...request,
+    limit: request.limit + 1,
   });
-  const shown = found.slice(0, asked.limit);
+  const shown = found.slice(0, request.limit);
   return {
     items: shown.map(({ position, values }) => ({
       id: logId(position),
       fields: Object.fromEntries(names.map((name, index) => [name, values[index]])),
     })),
-    more: found.length > asked.limit ? shown.at(-1)?.position : undefined,
+    more: found.length > request.limit ? shown.at(-1)?.position : undefined,
   };
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, integer, natural } from '../../../queries/cursor.ts';
 import { type ExemplarPosition, listExemplarsOf, SeriesExemplar } from '../../../queries/metrics/exemplars.ts';
-import { mostSeries } from '../../../queries/metrics/selection.ts';
+import { maxSeries } from '../../../queries/metrics/selection.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
@@ -46,7 +46,7 @@ export const listExemplars = defineOperation({
         ? [
             {
               code: 'rows' as const,
-              message: `${metric} has more than ${mostSeries} series here: exemplars of these alone`,
+              message: `${metric} has more than ${maxSeries} series here: exemplars of these alone`,
             },
           ]
         : [],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MetricQuery, PromqlQuery } from '../../../queries/query.ts';
 import { rangeOf } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
-import { type Questions, runTogether } from '../../../queries/run-together.ts';
+import { type Questions, runBatch } from '../../../queries/run-batch.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
@@ -11,7 +11,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 
 const name = z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must begin with a letter and have letters, digits and _ only');
-const mostQueries = 20;
+const maxQueries = 20;
 
 const Body = z.strictObject({
   from: timeParameter.optional().describe('ISO-8601, now-15m or epoch milliseconds; default: now-1h'),
@@ -20,7 +20,7 @@ const Body = z.strictObject({
   step: z.string().max(32).optional().describe('Length of a step of series: 30s, 5m, 1h …; without it, a round one'),
   queries: z
     .record(name, z.discriminatedUnion('kind', [MetricQuery, PromqlQuery]))
-    .describe(`By name, at most ${mostQueries} together with formulas`),
+    .describe(`By name, at most ${maxQueries} together with formulas`),
   formulas: z
     .record(name, z.string().min(1).max(1024))
     .default({})
@@ -45,7 +45,7 @@ export const queryMetrics = defineOperation({
     const { nowMs } = reading;
     const range = rangeOf(body, { caller, signal: 'metrics', nowMs });
     const stepMs = body.form === 'table' ? undefined : stepOf(body.step, range);
-    const results = await runTogether(questionsOf(body), reading, { range, stepMs, signal });
+    const results = await runBatch(questionsOf(body), reading, { range, stepMs, signal });
     return { from: formatTime(range.from), to: formatTime(range.to), stepMs: stepMs ?? null, results };
   },
 });
@@ -56,7 +56,7 @@ type Body = z.output<typeof Body>;
 const questionsOf = ({ queries, formulas }: Body): Questions => {
   const count = Object.keys(queries).length + Object.keys(formulas).length;
   if (Object.keys(queries).length === 0) throw invalid('queries', 'must hold at least one query');
-  if (count > mostQueries) throw invalid('queries', `at most ${mostQueries} queries and formulas are answered at once`);
+  if (count > maxQueries) throw invalid('queries', `at most ${maxQueries} queries and formulas are answered at once`);
   const twice = Object.keys(formulas).find((formula) => Object.hasOwn(queries, formula));
   if (twice !== undefined) throw invalid(`formulas.${twice}`, 'is the name of a query: name them apart');
   return { queries, formulas };

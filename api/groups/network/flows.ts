@@ -23,7 +23,7 @@ const rangeShown = { from: z.string(), to: z.string() };
 const shownRange = (range: Range) => ({ from: formatTime(range.from), to: formatTime(range.to) });
 
 /** Flows come from metrics and from log records: either is enough for a plan to have. Who reads one checks it again. */
-const askedOf = (
+const parseFlowQuery = (
   caller: Caller,
   query: {
     readonly from?: string | undefined;
@@ -68,9 +68,13 @@ export const listFlows = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const asked = askedOf(caller, page === undefined ? query : { ...query, from: undefined, to: undefined }, ports);
-    const { reading, projectId, signal } = asked;
-    const range = page?.range ?? asked.range;
+    const flowQuery = parseFlowQuery(
+      caller,
+      page === undefined ? query : { ...query, from: undefined, to: undefined },
+      ports,
+    );
+    const { reading, projectId, signal } = flowQuery;
+    const range = page?.range ?? flowQuery.range;
     if (page !== undefined) refuseBeyondRetention(range, { caller, signal, nowMs: reading.nowMs, wasListed: true });
     const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
     const chosen = flows.filter(
@@ -107,7 +111,7 @@ export const showTopology = defineOperation({
   }),
   response: Topology.extend(rangeShown),
   async handler({ caller, query }, ports) {
-    const { reading, range, projectId } = askedOf(caller, query, ports);
+    const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
     const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
     const topology = topologyOf(flows, query.limit);
     return { ...shownRange(range), ...topology, partial: [...partial, ...topology.partial], reason };
@@ -135,7 +139,7 @@ export const showDns = defineOperation({
     reason: z.string().nullable().describe('Why there are none; null if there are'),
   }),
   async handler({ caller, query }, ports) {
-    const { reading, range, projectId } = askedOf(caller, query, ports);
+    const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
     const { names, ...dns } = await readDns(reading, { projectId }, range);
     const chosen = names.filter(({ name }) => name.includes(query.search ?? ''));
     return { ...shownRange(range), ...dns, names: chosen.slice(0, query.limit), nameCount: chosen.length };

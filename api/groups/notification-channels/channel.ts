@@ -76,7 +76,7 @@ export const channelSecrets: readonly SecretField[] = [
 }));
 
 /** Of an organization: each may take as many notifications as there are groups. */
-const mostChannels = 500;
+const maxChannels = 500;
 
 export const channelResource = defineResource<typeof ChannelFields, NotificationChannel>({
   noun: 'notification channel',
@@ -92,7 +92,7 @@ export const channelResource = defineResource<typeof ChannelFields, Notification
   },
   secrets: channelSecrets,
   list: { searched: ['name', 'description'], filters: { type: equals('settings.type') } },
-  most: mostChannels,
+  maxCount: maxChannels,
 });
 
 export const deleteChannel = defineOperation({

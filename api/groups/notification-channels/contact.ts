@@ -11,7 +11,7 @@ import { storedView } from '../../resources/resource-spec.ts';
 import { channelSecrets, MaskableSettings } from './channel.ts';
 
 /** Of a person in an organization. */
-const mostContacts = 20;
+const maxContacts = 20;
 
 const ContactFields = z.strictObject({
   name: z.string().min(1).max(256),
@@ -57,8 +57,8 @@ export const contactResource = defineResource<typeof ContactFields, Contact, typ
   },
   async prepare(after, { before, of, caller }) {
     const { ownerId } = after;
-    if (before === undefined && (await of(caller.tenantId).collection(contacts).count({ ownerId })) >= mostContacts)
-      throw new ApiError('CONFLICT', `there are ${mostContacts} contacts: delete one first`);
+    if (before === undefined && (await of(caller.tenantId).collection(contacts).count({ ownerId })) >= maxContacts)
+      throw new ApiError('CONFLICT', `there are ${maxContacts} contacts: delete one first`);
     return after;
   },
   alongside: forget,

@@ -68,20 +68,20 @@ const test = async (
   await change(async ({ record }) => record({ id: tested.id, name: tested.name }));
   const sample = sampleOf(caller.tenantId, tested.id, clock.now());
   const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
-  const tell = (notification: Notification): Promise<Attempted> => {
+  const send = (notification: Notification): Promise<Attempted> => {
     const message = messageOf(notification, {
       ...{ templates: tested.templates ?? {}, publicUrl: installation.PUBLIC_URL ?? '' },
       ...{ address: installation.HTTP_ADDRESS, timeZone: organization?.timeZone },
     });
     return deliver(type, { message, settings }, { outbound, mailer, clock });
   };
-  let told = await tell(sample);
-  if (told.outcome === 'delivered' && type.opens !== undefined) {
-    const end = await tell(endOf(sample));
+  let result = await send(sample);
+  if (result.outcome === 'delivered' && type.opens !== undefined) {
+    const end = await send(endOf(sample));
     const answer = `the test was taken, and its end was not: close it there. ${end.answer}`;
-    told = end.outcome === 'delivered' ? told : { ...end, answer };
+    result = end.outcome === 'delivered' ? result : { ...end, answer };
   }
-  const { outcome, statusCode, answer, latencyMs } = told;
+  const { outcome, statusCode, answer, latencyMs } = result;
   const notes = installation.PUBLIC_URL === undefined ? [noLinks] : [];
   return { delivered: outcome === 'delivered', statusCode, answer, latencyMs, notes };
 };

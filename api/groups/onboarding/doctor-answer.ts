@@ -2,35 +2,35 @@
 import type { Attempt } from './doctor-attempt.ts';
 import { type Finding, type FindingCode, problem } from './finding.ts';
 
-type Said = readonly [code: FindingCode, message: string, action: string];
+type FindingText = readonly [code: FindingCode, message: string, action: string];
 
-const otherKey: Said = [
+const otherKey: FindingText = [
   'other-key-sent',
   'this key is valid, so a sender that gets “unauthenticated” sends a different key, or none',
   'check the header X-License-Key (gRPC: x-license-key in lower case), and that no proxy removes it; X-License-Key takes precedence over Authorization',
 ];
-const limited: Said = [
+const limited: FindingText = [
   'rate-limited',
   'the sender exceeded a limit of requests or of the daily volume',
   'let the sender batch, and wait as long as Retry-After says; the limits are those of the key and of the plan',
 ];
-const nothingThere: Said = [
+const nothingThere: FindingText = [
   'wrong-endpoint',
   'no receiver serves the URL that the sender used',
   'compare the endpoint with GET /api/onboarding/snippets',
 ];
-const refused: Said = [
+const refused: FindingText = [
   'refused-payload',
   'the body was refused as malformed; it is stored as a dead letter, with the reason',
   'read the reason below, or under GET /api/dead-letter',
 ];
-const away: Said = [
+const away: FindingText = [
   'unavailable',
   'the receiver was temporarily unable to accept the request; acknowledged data is not lost',
   'let the sender retry; if it persists, check /readyz',
 ];
 
-const httpStatuses: Readonly<Record<number, Said>> = {
+const httpStatuses: Readonly<Record<number, FindingText>> = {
   400: refused,
   401: otherKey,
   404: nothingThere,
@@ -52,7 +52,7 @@ const httpStatuses: Readonly<Record<number, Said>> = {
   429: limited,
 };
 
-const grpcCodes: Readonly<Record<number, Said>> = {
+const grpcCodes: Readonly<Record<number, FindingText>> = {
   3: refused,
   4: away,
   8: limited,
@@ -61,7 +61,7 @@ const grpcCodes: Readonly<Record<number, Said>> = {
   16: otherKey,
 };
 
-const messages: readonly (readonly [RegExp, Said])[] = [
+const messages: readonly (readonly [RegExp, FindingText])[] = [
   [
     /wrong version number|SSL routines|tls: first record|packet length too long|EPROTO/i,
     [
@@ -108,13 +108,13 @@ const messages: readonly (readonly [RegExp, Said])[] = [
   ],
 ];
 
-const finding = ([code, message, action]: Said): Finding => problem(code, message, action);
+const finding = ([code, message, action]: FindingText): Finding => problem(code, message, action);
 
 /** Findings from status and message. A status below 17 is a gRPC code. */
 export const answerFindings = ({ status, error }: Attempt): Finding[] => {
   const findings: Finding[] = [];
-  const said = error === undefined ? undefined : messages.find(([pattern]) => pattern.test(error))?.[1];
-  if (said !== undefined) findings.push(finding(said));
+  const text = error === undefined ? undefined : messages.find(([pattern]) => pattern.test(error))?.[1];
+  if (text !== undefined) findings.push(finding(text));
   if (status === undefined) return findings;
   const table = status < 17 ? grpcCodes : httpStatuses;
   const known = table[status] ?? (status >= 500 ? away : undefined);

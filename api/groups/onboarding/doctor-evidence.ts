@@ -1,7 +1,7 @@
 /** Findings from the requests of a key. Pure. */
 
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
-import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
 import type { Landed } from '../../../subjects/onboarding/landed.ts';
 import type { Evidence } from './doctor-reads.ts';
 import { type Finding, type FindingCode, good, hint, problem } from './finding.ts';
@@ -14,7 +14,7 @@ export const evidenceFindings = (
     refusalFinding(evidence),
     ...quotaFindings(evidence, signal),
     ...rejectedFindings(evidence),
-    refusedFinding(evidence.letters, evidence.landed),
+    refusedFinding(evidence.deadLetters, evidence.landed),
     arrivalFinding(evidence, { signal, nowMs }),
   ].filter((finding) => finding !== undefined);
 
@@ -35,9 +35,9 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
 const refusalFinding = ({ use }: Evidence): Finding | undefined => {
   const refusal = use?.lastRefusal ?? undefined;
   if (refusal === undefined || refusal.at < newestOf(use?.lastSeen ?? {}, undefined)) return undefined;
-  const [code, why, action] = refusals[refusal.reason] ?? [];
-  if (code === undefined || why === undefined || action === undefined) return undefined;
-  return problem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${why}`, action);
+  const [code, reason, action] = refusals[refusal.reason] ?? [];
+  if (code === undefined || reason === undefined || action === undefined) return undefined;
+  return problem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${reason}`, action);
 };
 
 const quotaFindings = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
@@ -84,13 +84,13 @@ const rejectedFindings = ({ rejected }: Evidence): Finding[] =>
   });
 
 /** The finding from the newest refused body of the key. Only a hint if records of the signal were stored after it. */
-const refusedFinding = (letters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
-  const [newest] = letters;
+const refusedFinding = (deadLetters: readonly DeadLetter[], landed: Landed): Finding | undefined => {
+  const [newest] = deadLetters;
   if (newest === undefined) return undefined;
   const after = (landed as Readonly<Record<string, string | null>>)[newest.signal] ?? '';
-  const say = Date.parse(after) > Date.parse(newest.receivedAt) ? hint : problem;
+  const toFinding = Date.parse(after) > Date.parse(newest.receivedAt) ? hint : problem;
   const where = newest.position === null ? '' : ` at byte ${newest.position}`;
-  return say(
+  return toFinding(
     'refused-payload',
     `a body with ${newest.signal} was refused at ${newest.receivedAt}: ${newest.message}${where} (${newest.reason})`,
     actionOf(newest.reason),
@@ -125,10 +125,10 @@ const arrivalFinding = (
   { use, landed }: Evidence,
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding => {
-  const taken = newestOf(use?.lastSeen ?? {}, signal);
+  const lastReceivedAt = newestOf(use?.lastSeen ?? {}, signal);
   const newest = newestOf(landed, signal);
   const what = signal ?? 'data';
-  if (taken === '')
+  if (lastReceivedAt === '')
     return hint(
       'nothing-arrived',
       newest === ''
@@ -136,26 +136,26 @@ const arrivalFinding = (
         : `no ${signal ?? 'data'} arrived with this key; the data of its project came with another key`,
       'pass what was tried (endpoint, protocol, status, the error that the sender logs) for a more precise diagnosis',
     );
-  if (newest !== '' && Date.parse(newest) >= Date.parse(taken) - landingMs)
+  if (newest !== '' && Date.parse(newest) >= Date.parse(lastReceivedAt) - landingMs)
     return good(
       'working',
-      `${what} arrived with this key at ${taken}; everything received until ${newest} can be read`,
+      `${what} arrived with this key at ${lastReceivedAt}; everything received until ${newest} can be read`,
     );
-  if (nowMs - Date.parse(taken) < landingMs)
+  if (nowMs - Date.parse(lastReceivedAt) < landingMs)
     return hint(
       'not-indexed-yet',
-      `${what} arrived with this key at ${taken} and cannot be read yet`,
+      `${what} arrived with this key at ${lastReceivedAt} and cannot be read yet`,
       'wait: data can be read within seconds of its arrival',
     );
-  if (nowMs - Date.parse(taken) > dayMs)
+  if (nowMs - Date.parse(lastReceivedAt) > dayMs)
     return hint(
       'nothing-arrived',
-      `${what} arrived with this key at ${taken}, and none since`,
+      `${what} arrived with this key at ${lastReceivedAt}, and none since`,
       'check whether the sender is still running',
     );
   return problem(
     'not-indexed-yet',
-    `${what} arrived with this key at ${taken} and is not stored in ClickHouse yet`,
+    `${what} arrived with this key at ${lastReceivedAt} and is not stored in ClickHouse yet`,
     'it is safe on the bus: check oiq_consumer_lag_messages of the sinks under /metrics, and their logs',
   );
 };

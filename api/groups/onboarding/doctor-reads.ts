@@ -4,7 +4,7 @@ import { type LicenseKey, licenseKeys } from '../../../schemas/resources/license
 import { type LicenseKeyUse, licenseKeyUses, useId } from '../../../schemas/resources/license-key-use.ts';
 import { noQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
-import type { DeadLetter } from '../../../subjects/dead-letters/letters.ts';
+import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
 import { type Landed, lastLanded } from '../../../subjects/onboarding/landed.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
 import { type QuotaState, quotaStates, readUsed } from '../../../subjects/usage/quota-states.ts';
@@ -13,7 +13,7 @@ import type { Ports } from '../../kernel/ports.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const shownLetters = 5;
+const shownDeadLetters = 5;
 
 /** A key that was found by its current secret, or by one that was rotated out. */
 export interface FoundKey {
@@ -38,7 +38,7 @@ export interface Evidence {
   readonly use: LicenseKeyUse | undefined;
   /** Of the key's project, within the last day. */
   readonly landed: Landed;
-  readonly letters: readonly DeadLetter[];
+  readonly deadLetters: readonly DeadLetter[];
   /** Rejected requests of this hour and the one before, by reason. */
   readonly rejected: readonly { readonly reason: string; readonly requests: number }[];
   readonly quotas: readonly QuotaState[];
@@ -53,19 +53,19 @@ export const readEvidence = async (
   const nowMs = clock.now();
   const own = documents.of(tenantId);
   const lately = { fromMs: nowMs - (nowMs % hourMs) - hourMs, toMs: nowMs + hourMs };
-  const [use, landed, letters, volumes, quota, used] = await Promise.all([
+  const [use, landed, deadLetterPage, volumes, quota, used] = await Promise.all([
     own.collection(licenseKeyUses).find(useId(key.id, hash)),
     lastLanded(columns.of(tenantId), { projectId: key.projectId, sinceMs: nowMs - dayMs }),
     deadLetters.list(
       { tenantId, keyId: key.id, kind: 'refused', signal, state: 'open', fromMs: nowMs - dayMs },
-      { limit: shownLetters },
+      { limit: shownDeadLetters },
     ),
     readVolumes(columns.of(tenantId), { keyId: key.id, signal }, lately),
     own.collection(quotas).find(quotaId),
     readUsed(columns.of(tenantId), nowMs),
   ]);
   return {
-    ...{ use, landed, letters: letters.items },
+    ...{ use, landed, deadLetters: deadLetterPage.items },
     rejected: Object.values(volumes).flatMap(({ rejectedBy }) => rejectedBy),
     quotas: quotaStates(quota ?? noQuota, plan.limits, used, nowMs),
   };

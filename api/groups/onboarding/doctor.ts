@@ -12,7 +12,7 @@ import { Finding, findingCodes, ordered, verdictOf } from './finding.ts';
 
 const Time = z.iso.datetime().nullable();
 
-export const askDoctor = defineOperation({
+export const runDoctor = defineOperation({
   method: 'POST',
   path: '/api/onboarding/doctor',
   operationId: 'askOnboardingDoctor',
@@ -93,9 +93,9 @@ export const askDoctor = defineOperation({
       ...{ verdict: verdictOf(findings), findings },
       key: { id, name, prefix, projectId, signals: [...allowed], lastUsedAt, lastRefusal },
       landed: { ...evidence.landed },
-      refused: evidence.letters.map((letter) => ({
-        ...{ id: letter.id, receivedAt: letter.receivedAt, signal: letter.signal },
-        ...{ reason: letter.reason, message: letter.message, position: letter.position },
+      refused: evidence.deadLetters.map((deadLetter) => ({
+        ...{ id: deadLetter.id, receivedAt: deadLetter.receivedAt, signal: deadLetter.signal },
+        ...{ reason: deadLetter.reason, message: deadLetter.message, position: deadLetter.position },
       })),
     };
   },

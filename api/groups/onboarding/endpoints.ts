@@ -22,8 +22,9 @@ export const endpointsOf = (
   settings: Pick<Settings, 'PUBLIC_URL' | 'HTTP_ADDRESS' | 'OTLP_GRPC_ADDRESS' | 'OTLP_HTTP_ADDRESS'>,
   host: string,
 ): Endpoints => {
-  const asked = host !== '' && URL.canParse(`http://${host}`) ? `http://${host}` : `http://${settings.HTTP_ADDRESS}`;
-  const base = new URL(settings.PUBLIC_URL ?? asked);
+  const requestedUrl =
+    host !== '' && URL.canParse(`http://${host}`) ? `http://${host}` : `http://${settings.HTTP_ADDRESS}`;
+  const base = new URL(settings.PUBLIC_URL ?? requestedUrl);
   const { protocol, hostname } = base;
   const root = `${base.origin}${withoutTrailing(base.pathname, '/')}`;
   return {

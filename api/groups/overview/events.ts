@@ -52,9 +52,9 @@ export const listEvents = defineOperation({
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
     const range = page?.range ?? eventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
     const kinds = query.kinds?.split(',') ?? [...feedKinds];
-    const asked = { ...query, range, kinds, isChosen: query.kinds !== undefined };
+    const eventQuery = { ...query, range, kinds, isChosen: query.kinds !== undefined };
     const partial: Incompleteness[] = [];
-    const sources = eventSources(asked, { reading, ports, partial, tenantId: caller.tenantId });
+    const sources = eventSources(eventQuery, { reading, ports, partial, tenantId: caller.tenantId });
     const { events, next } = await feedPage(sources, { limit: query.limit, after: page?.after ?? {} });
     return {
       items: [...events],

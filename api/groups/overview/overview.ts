@@ -22,12 +22,12 @@ import { platformAlertsOf } from '../../platform-alerts.ts';
 const range = { from: rangeParameters.from, to: rangeParameters.to };
 
 /** The newest are looked at; those that nobody sees to first. */
-const mostIncidents = 500;
+const maxIncidents = 500;
 
 const goingOn = async (documents: Pick<Documents, 'of'>, tenantId: string) => {
   const stored = documents.of(tenantId).collection(incidents);
   const read = async (status: IncidentState) =>
-    (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: mostIncidents })).items;
+    (await stored.list({ filter: { status }, sort: { openedAt: -1 }, limit: maxIncidents })).items;
   return [...(await read('open')), ...(await read('acknowledged'))];
 };
 
@@ -74,7 +74,7 @@ export const showOverview = defineOperation({
       counters,
       lastRecord: last ?? { value: null, reason: 'there is no log record and no span in the range' },
       ...(attention && { attention }),
-      platform: platformState(alerts, ports.standings.groups()),
+      platform: platformState(alerts, ports.groupStatuses.groups()),
     };
   },
 });
@@ -92,7 +92,7 @@ export const listOverviewSeries = defineOperation({
     const started = performance.now();
     const reading = readingOf(caller, ports);
     const minutes = minutesOf(eventsRange(query, reading), reading.nowMs);
-    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { leastMs: minuteMs });
+    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
     const answer = await readOverviewSeries(reading, { ...query, minutes, stepMs });
     return {
       ...answer,

@@ -3,7 +3,6 @@
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { recordingGroups } from '../../../schemas/resources/recording-group.ts';
-import { askingTexts } from '../../../subjects/alerts/ask-text.ts';
 import { readAlerts, readRuleStates } from '../../../subjects/alerts/history.ts';
 import {
   listedRules,
@@ -11,15 +10,16 @@ import {
   prometheusRules,
   type RulesOfBoth,
 } from '../../../subjects/alerts/prometheus-shape.ts';
+import { createTextQuery } from '../../../subjects/alerts/query-text.ts';
 import { type AlertRule, readRule } from '../../../subjects/alerts/rule.ts';
 import { type Queried, withTextAnswers } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { byGet } from './answer.ts';
-import { chosenRules, pageOfGroups, ruleParameters, wantsAlerts } from './rule-filters.ts';
+import { chosenRules, pageOfGroups, ruleParameters, shouldIncludeAlerts } from './rule-filters.ts';
 
-const mostAlerts = 10_000;
+const maxAlerts = 10_000;
 
 const rulesOf = async (caller: Caller, { documents }: Ports): Promise<AlertRule[]> => {
   const stored = documents.of(caller.tenantId).collection(alertRules);
@@ -39,7 +39,7 @@ const recordingOf = async (caller: Caller, { documents }: Ports): Promise<RulesO
 };
 
 const activeAlerts = (caller: Caller, ports: Ports) =>
-  readAlerts(readingOf(caller, ports), { states: ['pending', 'firing', 'recovering'] }, mostAlerts);
+  readAlerts(readingOf(caller, ports), { states: ['pending', 'firing', 'recovering'] }, maxAlerts);
 
 type Group = ReturnType<typeof prometheusRules>[number];
 
@@ -57,19 +57,19 @@ export const listRules = byGet({
   summary: 'List alert and recording rules in the form of Prometheus',
   parameters: ruleParameters,
   async answer({ caller, given, signal }, ports) {
-    const isWithAlerts = wantsAlerts(given);
+    const isWithAlerts = shouldIncludeAlerts(given);
     const [alerting, recording] = await Promise.all([rulesOf(caller, ports), recordingOf(caller, ports)]);
     const rules = chosenRules(given, listedRules({ alerting, recording }));
     const ids = rules.map(({ id }) => id);
-    const [standing, alerts] = await Promise.all([
+    const [ruleStates, alerts] = await Promise.all([
       readRuleStates(readingOf(caller, ports), ids),
       activeAlerts(caller, ports),
     ]);
     if (!isWithAlerts)
-      return { data: pageOfGroups(given, prometheusRules(rules, standing, alerts, notShown).map(withoutAlerts)) };
+      return { data: pageOfGroups(given, prometheusRules(rules, ruleStates, alerts, notShown).map(withoutAlerts)) };
     const groups = await withTextAnswers(
-      (queried) => prometheusRules(rules, standing, alerts, queried),
-      askingTexts(readingOf(caller, ports), { signal }),
+      (queried) => prometheusRules(rules, ruleStates, alerts, queried),
+      createTextQuery(readingOf(caller, ports), { signal }),
     );
     return { data: pageOfGroups(given, groups) };
   },
@@ -85,7 +85,7 @@ export const listAlerts = byGet({
     const byId = new Map(rules.map((rule) => [rule.id, rule]));
     const alerts = await withTextAnswers(
       (queried) => prometheusAlerts(byId, found, queried),
-      askingTexts(readingOf(caller, ports), { signal }),
+      createTextQuery(readingOf(caller, ports), { signal }),
     );
     return { data: { alerts } };
   },

@@ -70,7 +70,7 @@ type Handler = Parameters<typeof defineOperation>[0]['handler'];
 type Input = Parameters<Handler>[0];
 type Ports = Parameters<Handler>[1];
 
-interface Asked {
+interface PrometheusRequest {
   readonly given: Given;
   readonly params: Readonly<Record<string, string>>;
   readonly caller: Input['caller'];
@@ -83,7 +83,7 @@ interface Declared {
   readonly summary: string;
   readonly parameters: Readonly<Record<string, z.ZodType>>;
   readonly params?: z.ZodType<Record<string, string>>;
-  answer(asked: Asked, ports: Ports): Promise<Answered> | Answered;
+  answer(request: PrometheusRequest, ports: Ports): Promise<Answered> | Answered;
 }
 
 const operationOf = (method: 'GET' | 'POST', { path, operationId, summary, parameters, params, answer }: Declared) =>

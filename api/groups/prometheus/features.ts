@@ -52,5 +52,5 @@ export const showFeatures = byGet({
   operationId: 'showPrometheusFeatures',
   summary: 'Show which features of Prometheus are here: of its API, of PromQL, of rules and of templates',
   parameters: {},
-  answer: (_asked, { settings }) => ({ data: categoriesOf(settings) }),
+  answer: (_request, { settings }) => ({ data: categoriesOf(settings) }),
 });

@@ -12,11 +12,11 @@ export const showSeries = byGetAndPost({
   operationId: 'listPrometheusSeries',
   summary: 'List the label sets of the series that selectors match',
   parameters,
-  async answer(asked, ports) {
-    const sets = setsOf(asked.given, true);
+  async answer(request, ports) {
+    const sets = setsOf(request.given, true);
     if (sets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
-    const limit = limitOf(asked.given);
-    return cut(await listSeries({ scope: scopeOf(asked, ports), window: windowOf(asked, ports), sets }), limit);
+    const limit = limitOf(request.given);
+    return cut(await listSeries({ scope: scopeOf(request, ports), window: windowOf(request, ports), sets }), limit);
   },
 });
 
@@ -25,9 +25,9 @@ export const showLabels = byGetAndPost({
   operationId: 'listPrometheusLabels',
   summary: 'List the names of labels',
   parameters,
-  async answer(asked, ports) {
-    const limit = limitOf(asked.given);
-    const question = { scope: scopeOf(asked, ports), window: windowOf(asked, ports), sets: setsOf(asked.given) };
+  async answer(request, ports) {
+    const limit = limitOf(request.given);
+    const question = { scope: scopeOf(request, ports), window: windowOf(request, ports), sets: setsOf(request.given) };
     return cut(await labelNames(question), limit);
   },
 });
@@ -53,11 +53,11 @@ export const showLabelValues = byGet({
   summary: 'List the values of a label',
   params: z.strictObject({ name: z.string().min(1).max(1024) }),
   parameters,
-  async answer(asked, ports) {
-    const name = unescaped(asked.params['name'] ?? '');
+  async answer(request, ports) {
+    const name = unescaped(request.params['name'] ?? '');
     if (name === '') throw new PromqlError('bad_data', 'invalid label name: ""');
-    const limit = limitOf(asked.given);
-    const question = { scope: scopeOf(asked, ports), window: windowOf(asked, ports), sets: setsOf(asked.given) };
+    const limit = limitOf(request.given);
+    const question = { scope: scopeOf(request, ports), window: windowOf(request, ports), sets: setsOf(request.given) };
     return cut(await labelValues(question, name), limit);
   },
 });

@@ -10,7 +10,7 @@ import { parameter, plainNumberOf, shared, textOf, timeOf, timeRange } from './p
 import { scopeOf, windowOf } from './scope.ts';
 
 /** Prometheus takes what is below the least limit for none. */
-const orAll = (limit = -1, least: number): number => (limit < least ? Number.POSITIVE_INFINITY : limit);
+const orAll = (limit = -1, min: number): number => (limit < min ? Number.POSITIVE_INFINITY : limit);
 
 export const showMetadata = byGet({
   path: 'metadata',
@@ -22,11 +22,11 @@ export const showMetadata = byGet({
     metric: parameter('One metric'),
     ...shared,
   },
-  async answer(asked, ports) {
-    const limit = orAll(plainNumberOf(asked.given, 'limit'), 0);
-    const perMetric = orAll(plainNumberOf(asked.given, 'limit_per_metric'), 1);
-    const metric = textOf(asked.given, 'metric');
-    const all = await readMetadata(scopeOf(asked, ports), windowOf({ ...asked, given: {} }, ports));
+  async answer(request, ports) {
+    const limit = orAll(plainNumberOf(request.given, 'limit'), 0);
+    const perMetric = orAll(plainNumberOf(request.given, 'limit_per_metric'), 1);
+    const metric = textOf(request.given, 'metric');
+    const all = await readMetadata(scopeOf(request, ports), windowOf({ ...request, given: {} }, ports));
     const chosen = [...all].filter(([name]) => metric === '' || name === metric);
     return {
       data: Object.fromEntries(chosen.slice(0, limit).map(([name, entries]) => [name, entries.slice(0, perMetric)])),
@@ -48,12 +48,12 @@ export const showExemplars = byGetAndPost({
   operationId: 'listPrometheusExemplars',
   summary: 'List exemplars of the series in an expression',
   parameters: { query: parameter('An expression'), ...timeRange, ...shared },
-  async answer(asked, ports) {
-    const start = timeOf(asked.given, 'start', Number.NEGATIVE_INFINITY);
-    const end = timeOf(asked.given, 'end', Number.POSITIVE_INFINITY);
+  async answer(request, ports) {
+    const start = timeOf(request.given, 'start', Number.NEGATIVE_INFINITY);
+    const end = timeOf(request.given, 'end', Number.POSITIVE_INFINITY);
     if (end < start) throw new PromqlError('bad_data', 'end timestamp must not be before start timestamp');
-    const sets = setsIn(textOf(asked.given, 'query'));
-    const found = await readExemplarsOf(scopeOf(asked, ports), windowOf(asked, ports), sets);
+    const sets = setsIn(textOf(request.given, 'query'));
+    const found = await readExemplarsOf(scopeOf(request, ports), windowOf(request, ports), sets);
     return {
       data: found.map(({ labels, exemplars }) => ({
         seriesLabels: labels,

@@ -52,8 +52,8 @@ const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Times, durations and counts have no more characters. */
-const longestText = 64;
-const tooLong = `has more than ${longestText} characters`;
+const maxTextLength = 64;
+const tooLong = `has more than ${maxTextLength} characters`;
 
 /** Milliseconds of a time; undefined if it is none. */
 const timeIn = (text: string): number | undefined => {
@@ -68,7 +68,7 @@ const timeIn = (text: string): number | undefined => {
 export const timeOf = (given: Given, name: string, fallback?: number): number => {
   const text = textOf(given, name);
   if (text === '' && fallback !== undefined) return fallback;
-  if (text.length > longestText) throw invalid(name, tooLong);
+  if (text.length > maxTextLength) throw invalid(name, tooLong);
   const time = timeIn(text);
   if (time !== undefined) return time;
   // Prometheus words it so where it has a value to fall back to.
@@ -77,18 +77,16 @@ export const timeOf = (given: Given, name: string, fallback?: number): number =>
 };
 
 /** Prometheus keeps durations as nanoseconds of 64 bits. */
-const longestSeconds = 2 ** 63 / 1e9;
+const maxSeconds = 2 ** 63 / 1e9;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /** Milliseconds of seconds or of a duration such as `5m`; else what is wrong, in Prometheus' words. */
 export const durationIn = (text: string): number | { readonly problem: string } => {
-  if (text.length > longestText) return { problem: tooLong };
+  if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `cannot parse "${text}" to a valid duration`;
   if (infinite.test(text)) return { problem: `${problem}. It overflows int64` };
   if (decimal.test(text))
-    return Math.abs(Number(text)) < longestSeconds
-      ? Number(text) * 1000
-      : { problem: `${problem}. It overflows int64` };
+    return Math.abs(Number(text)) < maxSeconds ? Number(text) * 1000 : { problem: `${problem}. It overflows int64` };
   const duration = readDuration(text);
   return typeof duration === 'number' ? duration : { problem };
 };
@@ -102,7 +100,7 @@ export const durationOf = (given: Given, name: string): number => {
 
 /** A whole number of 64 bits; else what is wrong, in Prometheus' words. */
 const wholeNumberIn = (text: string): number | { readonly problem: string } => {
-  if (text.length > longestText) return { problem: tooLong };
+  if (text.length > maxTextLength) return { problem: tooLong };
   const problem = `strconv.Atoi: parsing ${JSON.stringify(text)}`;
   if (!/^[+-]?\d+$/.test(text)) return { problem: `${problem}: invalid syntax` };
   const number = BigInt(text.replace('+', ''));
@@ -129,14 +127,14 @@ export const plainNumberOf = (given: Given, name: string, mustBe = 'a number'): 
 };
 
 /** Each is a question of its own. */
-const mostSelectors = 100;
+const maxSelectors = 100;
 
 /** The sets of matchers of `match[]`, each of which must leave something out. `namesParameter` where an error says whose it is. */
 export const setsOf = (given: Given, namesParameter = false): (readonly Matcher[])[] => {
   const refused = (problem: string): PromqlError =>
     namesParameter ? invalid('match[]', problem) : new PromqlError('bad_data', problem);
   const texts = listOf(given, 'match[]');
-  if (texts.length > mostSelectors) throw refused(`more than ${mostSelectors} values of match[]`);
+  if (texts.length > maxSelectors) throw refused(`more than ${maxSelectors} values of match[]`);
   return texts.map((text) => {
     try {
       const matchers = parseSelector(text);

@@ -1,9 +1,9 @@
 import { answerJson } from '../../../queries/promql/answer-json.ts';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
-import { keptFromMs } from '../../../queries/promql/fetch/scope.ts';
+import { retentionStartMs } from '../../../queries/promql/fetch/scope.ts';
 import type { Evaluated } from '../../../queries/promql/index.ts';
-import { mostSteps, usualLookbackMs } from '../../../queries/promql/run-promql.ts';
+import { defaultLookbackMs, maxSteps } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { documentedType, typeOf } from '../../../queries/promql/syntax/tree.ts';
@@ -33,40 +33,40 @@ const parameters = {
 };
 
 /** Shorter than the time in which every request must be answered. */
-const longestMs = 40_000;
+const maxTimeoutMs = 40_000;
 
 const lookbackOf = (given: Given): number => {
   const text = textOf(given, 'lookback_delta');
-  if (text === '') return usualLookbackMs;
+  if (text === '') return defaultLookbackMs;
   const lookback = durationIn(text);
   if (typeof lookback !== 'number')
     throw new PromqlError('bad_data', `error parsing lookback delta duration: ${lookback.problem}`);
-  return lookback > 0 ? lookback : usualLookbackMs;
+  return lookback > 0 ? lookback : defaultLookbackMs;
 };
 
 const timeoutOf = (given: Given): number => {
-  if (textOf(given, 'timeout') === '') return longestMs;
+  if (textOf(given, 'timeout') === '') return maxTimeoutMs;
   const timeoutMs = durationOf(given, 'timeout');
   if (timeoutMs <= 0) throw invalid('query', 'context deadline exceeded');
-  return Math.min(longestMs, timeoutMs);
+  return Math.min(maxTimeoutMs, timeoutMs);
 };
 
-type Asked = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[0];
+type PrometheusRequest = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[0];
 type Ports = Parameters<Parameters<typeof byGetAndPost>[0]['answer']>[1];
 
 const timedOut = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
 
 /** Evaluates, and says of what is wrong with the expression that it is the parameter. */
-const evaluated = async (asked: Asked, window: EvaluationWindow, ports: Ports): Promise<Evaluated> => {
-  const { given, caller } = asked;
+const evaluated = async (request: PrometheusRequest, window: EvaluationWindow, ports: Ports): Promise<Evaluated> => {
+  const { given, caller } = request;
   const timeout = AbortSignal.timeout(Math.ceil(timeoutOf(given)));
   try {
     return await ports.promql.threads.evaluate({
       expression: textOf(given, 'query'),
       window,
-      scope: scopeOf(asked, ports),
-      keptFromMs: keptFromMs(caller.plan, ports.clock.now()),
-      signal: AbortSignal.any([asked.signal, timeout]),
+      scope: scopeOf(request, ports),
+      retainedFromMs: retentionStartMs(caller.plan, ports.clock.now()),
+      signal: AbortSignal.any([request.signal, timeout]),
     });
   } catch (error) {
     if (error instanceof PromqlSyntaxError)
@@ -109,11 +109,11 @@ const statsWarnings = (kind: string): string[] =>
         `value ${JSON.stringify(kind)} for parameter "stats" is deprecated and will be rejected in the next major release, use "true" or "all"`,
       ];
 
-const answer = async (asked: Asked, window: EvaluationWindow, ports: Ports): Promise<Answered> => {
-  const limit = limitOf(asked.given);
-  const kind = textOf(asked.given, 'stats');
+const answer = async (request: PrometheusRequest, window: EvaluationWindow, ports: Ports): Promise<Answered> => {
+  const limit = limitOf(request.given);
+  const kind = textOf(request.given, 'stats');
   const started = performance.now();
-  const found = await evaluated(asked, window, ports);
+  const found = await evaluated(request, window, ports);
   const seconds = (performance.now() - started) / 1000;
   const { data, isCut } = answerJson(found.value, limit);
   return {
@@ -128,9 +128,9 @@ export const queryInstant = byGetAndPost({
   operationId: 'queryPrometheus',
   summary: 'Evaluate an expression at one time',
   parameters: { ...parameters, time: parameter('RFC 3339 or seconds since the epoch; by default now') },
-  answer(asked, ports) {
-    const timeMs = timeOf(asked.given, 'time', ports.clock.now());
-    return answer(asked, { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: lookbackOf(asked.given) }, ports);
+  answer(request, ports) {
+    const timeMs = timeOf(request.given, 'time', ports.clock.now());
+    return answer(request, { startMs: timeMs, endMs: timeMs, stepMs: 0, lookbackMs: lookbackOf(request.given) }, ports);
   },
 });
 
@@ -144,21 +144,21 @@ export const queryRange = byGetAndPost({
     end: parameter('Steps go no further'),
     step: parameter('A duration or seconds'),
   },
-  answer(asked, ports) {
-    const { given } = asked;
+  answer(request, ports) {
+    const { given } = request;
     const startMs = timeOf(given, 'start');
     const endMs = timeOf(given, 'end');
     if (endMs < startMs) throw invalid('end', 'end timestamp must not be before start time');
     const stepMs = durationOf(given, 'step');
     if (stepMs <= 0)
       throw invalid('step', 'zero or negative query resolution step widths are not accepted. Try a positive integer');
-    if ((endMs - startMs) / stepMs > mostSteps)
+    if ((endMs - startMs) / stepMs > maxSteps)
       throw new PromqlError(
         'bad_data',
         'exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)',
       );
     withExpression(given, requireRange);
-    return answer(asked, { startMs, endMs, stepMs, lookbackMs: lookbackOf(given) }, ports);
+    return answer(request, { startMs, endMs, stepMs, lookbackMs: lookbackOf(given) }, ports);
   },
 });
 

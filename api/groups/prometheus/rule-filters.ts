@@ -19,10 +19,10 @@ const types = ['', 'alert', 'record'];
 const trueTexts = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const falseTexts = ['', '0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-const isAmong = (wanted: readonly string[], name: string): boolean => wanted.length === 0 || wanted.includes(name);
+const isAmong = (allowed: readonly string[], name: string): boolean => allowed.length === 0 || allowed.includes(name);
 
 /** Whether an answer is to have alerts. */
-export const wantsAlerts = (given: Given): boolean => {
+export const shouldIncludeAlerts = (given: Given): boolean => {
   const text = textOf(given, 'exclude_alerts');
   if (!trueTexts.includes(text) && !falseTexts.includes(text))
     throw invalid(

@@ -1,5 +1,5 @@
 /** What a caller's reads of series are restricted to. */
-import { keptFromMs, type Scope, type Window } from '../../../queries/promql/fetch/scope.ts';
+import { retentionStartMs, type Scope, type Window } from '../../../queries/promql/fetch/scope.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -25,8 +25,8 @@ export const windowOf = (
   { clock }: Pick<Ports, 'clock'>,
 ): Window => {
   const nowMs = clock.now();
-  const kept = keptFromMs(caller.plan, nowMs);
+  const earliestMs = retentionStartMs(caller.plan, nowMs);
   const fromMs = timeOf(given, 'start', Number.NEGATIVE_INFINITY);
   const toMs = timeOf(given, 'end', Number.POSITIVE_INFINITY);
-  return { fromMs: Math.max(kept, fromMs), toMs: Math.min(toMs, nowMs + dayMs) };
+  return { fromMs: Math.max(earliestMs, fromMs), toMs: Math.min(toMs, nowMs + dayMs) };
 };

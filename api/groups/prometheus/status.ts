@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import { readCardinality } from '../../../queries/promql/fetch/metadata-reads.ts';
-import { usualLookbackMs } from '../../../queries/promql/run-promql.ts';
+import { defaultLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { byGet } from './answer.ts';
 import { limited, plainNumberOf, shared } from './parameters.ts';
@@ -11,8 +11,8 @@ import { scopeOf } from './scope.ts';
 const prometheusVersion = '3.15.0';
 /** Series that had samples in the last hour count as present. */
 const presentMs = 3_600_000;
-const mostRows = 10_000;
-const usualRows = 10;
+const maxRows = 10_000;
+const defaultRows = 10;
 const positive = 'a positive number';
 
 export const showBuild = byGet({
@@ -52,7 +52,7 @@ export const showFlags = byGet({
   answer: ({ caller }, { settings }) => ({
     data: {
       'enable-feature': settings.PROMQL_FEATURES.join(','),
-      'query.lookback-delta': `${usualLookbackMs / 60_000}m`,
+      'query.lookback-delta': `${defaultLookbackMs / 60_000}m`,
       'storage.tsdb.retention.time': `${caller.plan.retentionDays.metrics}d`,
       'web.enable-remote-write-receiver': 'true',
       ...{ 'web.enable-admin-api': 'false', 'web.enable-lifecycle': 'false' },
@@ -104,7 +104,7 @@ export const listAlertmanagers = byGet({
   answer: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
 });
 
-const told = (state: 'Healthy' | 'Ready') =>
+const healthOperation = (state: 'Healthy' | 'Ready') =>
   defineOperation({
     method: 'GET',
     path: `/api/prom/-/${state.toLowerCase()}`,
@@ -117,20 +117,20 @@ const told = (state: 'Healthy' | 'Ready') =>
     handler: async () => `Prometheus Server is ${state}.\n`,
   });
 
-export const showHealth = told('Healthy');
-export const showReadiness = told('Ready');
+export const showHealth = healthOperation('Healthy');
+export const showReadiness = healthOperation('Ready');
 
 export const showCardinality = byGet({
   path: 'status/tsdb',
   operationId: 'showPrometheusCardinality',
   summary: 'Count series by metric, label and pair of label and value',
   parameters: { ...limited, ...shared },
-  async answer(asked, ports) {
-    const given = plainNumberOf(asked.given, 'limit', positive) ?? usualRows;
+  async answer(request, ports) {
+    const given = plainNumberOf(request.given, 'limit', positive) ?? defaultRows;
     if (given < 1) throw new PromqlError('bad_data', `limit must be ${positive}`);
-    const limit = Math.min(given, mostRows);
+    const limit = Math.min(given, maxRows);
     const nowMs = ports.clock.now();
-    const found = await readCardinality(scopeOf(asked, ports), { fromMs: nowMs - presentMs, toMs: nowMs }, limit);
+    const found = await readCardinality(scopeOf(request, ports), { fromMs: nowMs - presentMs, toMs: nowMs }, limit);
     return {
       data: {
         headStats: {

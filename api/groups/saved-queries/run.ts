@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readSaved } from '../../../queries/query.ts';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { stepOf } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
@@ -37,11 +37,11 @@ export const runSavedQuery = defineOperation({
         'CONFLICT',
         `the form of this query, version ${document.queryVersion}, is not understood here`,
       );
-    const asked = { from: body.from ?? document.from, to: body.to ?? document.to };
-    const range = askedRange(asked, ports.clock.now());
-    const wanted = body.step === undefined ? document.step : (body.step ?? undefined);
-    const stepMs = wanted === undefined ? undefined : stepOf(wanted, range);
-    const result = await runRemembered(query, { range, stepMs, asked }, { caller, ports });
+    const rangeText = { from: body.from ?? document.from, to: body.to ?? document.to };
+    const range = parseRange(rangeText, ports.clock.now());
+    const step = body.step === undefined ? document.step : (body.step ?? undefined);
+    const stepMs = step === undefined ? undefined : stepOf(step, range);
+    const result = await runRemembered(query, { range, stepMs, rangeText }, { caller, ports });
     await countRun(caller.tenantId, params.id, ports);
     return result;
   },

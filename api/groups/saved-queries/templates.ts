@@ -32,12 +32,12 @@ export const listQueryTemplates = defineOperation({
     nextCursor: z.null(),
   }),
   async handler({ caller, query }, ports) {
-    const asked = parsed.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
+    const matches = parsed.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
     const validities = await validitiesOf(
-      asked.map((template) => template.query),
+      matches.map((template) => template.query),
       readingOf(caller, ports),
     );
-    const items = asked.flatMap((template, index) => {
+    const items = matches.flatMap((template, index) => {
       const validity = validities[index] as Validity;
       if (query.applicable === 'true' && validity.isValid !== true) return [];
       return [{ ...template, tags: [...template.tags], step: template.step ?? null, validity }];

@@ -12,7 +12,7 @@ import { preconditionOf } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { mostTokens, refuseWiderTokens } from './wider-tokens.ts';
+import { maxTokens, refuseWiderTokens } from './wider-tokens.ts';
 
 /** Service accounts. `removeAccount` deletes one with its tokens. */
 export const serviceAccountResource = defineResource({
@@ -51,7 +51,7 @@ export const removeAccount = defineOperation({
       refuseRoleAbove(caller, role);
       const documents = scope.of(tenantId);
       const stored = documents.collection(apiTokens);
-      const { items } = await stored.list({ filter: { serviceAccountId: id }, limit: mostTokens });
+      const { items } = await stored.list({ filter: { serviceAccountId: id }, limit: maxTokens });
       for (const token of items) {
         await stored.delete(token.id);
         await documents.collection(apiTokenUses).delete(token.id);

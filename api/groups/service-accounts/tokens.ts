@@ -15,7 +15,7 @@ import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { equals, listParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { mostTokens, refuseWiderScopes } from './wider-tokens.ts';
+import { maxTokens, refuseWiderScopes } from './wider-tokens.ts';
 
 /** A token as callers see it: without its secret and its hash. */
 const TokenView = z.strictObject({
@@ -38,7 +38,7 @@ const tokenView = (token: ApiToken & Stored, use: ApiTokenUse | undefined): z.in
 };
 
 const dayMs = 86_400_000;
-const usualDays = 90;
+const defaultDays = 90;
 
 export const createToken = defineOperation({
   method: 'POST',
@@ -58,7 +58,9 @@ export const createToken = defineOperation({
     expiresAt: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe(`When the token expires; by default in ${usualDays} days, at most as late as the installation allows`),
+      .describe(
+        `When the token expires; by default in ${defaultDays} days, at most as late as the installation allows`,
+      ),
   }),
   response: z.strictObject({
     ...TokenView.shape,
@@ -71,15 +73,15 @@ export const createToken = defineOperation({
       const account = await documents.collection(serviceAccounts).find(id);
       if (account === undefined) throw notFound('service account');
       refuseRoleAbove(caller, account.role);
-      const wanted = knownScopes(body.scopes, scopes);
-      refuseWiderScopes(caller, wanted);
+      const requestedScopes = knownScopes(body.scopes, scopes);
+      refuseWiderScopes(caller, requestedScopes);
       const expiresAt = expiryOf(body.expiresAt, clock.now(), settings.API_TOKEN_MAX_DAYS);
       const stored = documents.collection(apiTokens);
-      if ((await stored.count({ serviceAccountId: id })) >= mostTokens)
-        throw new ApiError('CONFLICT', `the account has ${mostTokens} tokens, the maximum: revoke unused ones`);
+      if ((await stored.count({ serviceAccountId: id })) >= maxTokens)
+        throw new ApiError('CONFLICT', `the account has ${maxTokens} tokens, the maximum: revoke unused ones`);
       const { type, id: creatorId, name } = caller.actor;
       const after = await stored.insert({
-        ...{ serviceAccountId: id, name: body.name, scopes: wanted, expiresAt },
+        ...{ serviceAccountId: id, name: body.name, scopes: requestedScopes, expiresAt },
         hash: createHash('sha256').update(secret).digest('hex'),
         prefix: apiTokenFormat.displayPrefix(secret),
         createdBy: { type, id: creatorId, name },
@@ -91,17 +93,17 @@ export const createToken = defineOperation({
   },
 });
 
-const knownScopes = (wanted: readonly string[], known: readonly ScopeEntry[]): string[] => {
+const knownScopes = (requestedScopes: readonly string[], known: readonly ScopeEntry[]): string[] => {
   const names = new Set(known.map(({ scope }) => scope));
-  wanted.forEach((scope, index) => {
+  requestedScopes.forEach((scope, index) => {
     if (!names.has(scope)) throw invalid(`scopes.${index}`, `is not a scope; GET /api/scopes lists them`);
   });
-  return [...new Set(wanted)].sort();
+  return [...new Set(requestedScopes)].sort();
 };
 
 const expiryOf = (given: string | undefined, now: number, maxDays: number): string => {
   const latest = now + maxDays * dayMs;
-  const at = given === undefined ? Math.min(latest, now + usualDays * dayMs) : Date.parse(given);
+  const at = given === undefined ? Math.min(latest, now + defaultDays * dayMs) : Date.parse(given);
   if (at <= now) throw invalid('expiresAt', 'is in the past');
   if (at > latest)
     throw invalid('expiresAt', `is more than ${maxDays} days ahead, the most that this installation allows`);

@@ -5,11 +5,11 @@ import { coversScope } from '../../callers/scopes.ts';
 import { ApiError } from '../../errors.ts';
 
 /** Tokens that an account can have at once. */
-export const mostTokens = 100;
+export const maxTokens = 100;
 
 /** 403 for scopes that the caller lacks: a token cannot create one with more rights. */
-export const refuseWiderScopes = ({ scopes }: Caller, wanted: readonly string[]): void => {
-  const beyond = wanted.filter((scope) => !coversScope(scopes, scope));
+export const refuseWiderScopes = ({ scopes }: Caller, requestedScopes: readonly string[]): void => {
+  const beyond = requestedScopes.filter((scope) => !coversScope(scopes, scope));
   if (beyond.length > 0)
     throw new ApiError('FORBIDDEN', `this API token lacks ${beyond.join(', ')} and cannot grant what it lacks`);
 };
@@ -23,6 +23,6 @@ export const refuseWiderTokens = async (
   if (caller.kind === 'person') return;
   const { items } = await documents
     .collection(apiTokens)
-    .list({ filter: { serviceAccountId: accountId }, limit: mostTokens });
+    .list({ filter: { serviceAccountId: accountId }, limit: maxTokens });
   for (const { scopes } of items) refuseWiderScopes(caller, scopes);
 };

@@ -13,7 +13,7 @@ import { momentOf } from '../../event-moment.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorOf } from './asked.ts';
+import { cursorOf } from './parameters.ts';
 
 const kind = 'deployments';
 const name = z.string().min(1).max(512);
@@ -87,8 +87,8 @@ export const listDeployments = defineOperation({
     requireProjectScope(query);
     const reading = readingOf(caller, ports);
     const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
-    const asked = { ...query, from: query.from ?? 'now-24h' };
-    const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
+    const range = page?.range ?? rangeOf(rangeQuery, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
     const { deployments, partial } = await readDeployments(reading, { ...query, range });
     const { shown, last } = sortedPage(
       deployments,

@@ -5,7 +5,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter } from '../../../subjects/services/chosen.ts';
+import { apdexParameter } from '../../../subjects/services/chosen-activity.ts';
 import { Endpoint, readEndpoints } from '../../../subjects/services/endpoints.ts';
 import { thresholdsOf } from '../../../subjects/services/figures.ts';
 import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
@@ -14,7 +14,7 @@ import { figureOf, figureSorts } from '../../../subjects/services/sorting.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked, requireService, serviceParams } from './asked.ts';
+import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
 const kind = 'endpoints';
 
@@ -46,7 +46,7 @@ export const listEndpoints = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const reading = readingOf(caller, ports);
-    const { minutes, after } = minutesAsked(kind, query, reading);
+    const { minutes, after } = parseMinutes(kind, query, reading);
     const choice = { ...query, minutes, service: params.name };
     await requireService(reading, choice);
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));

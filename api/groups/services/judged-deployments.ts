@@ -4,16 +4,16 @@ import { projectScopeParameters, requireProjectScope } from '../../../queries/pr
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
+import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readDeployments } from '../../../subjects/services/deployments.ts';
 import { thresholdsOf } from '../../../subjects/services/figures.ts';
 import { minutesOf } from '../../../subjects/services/minutes.ts';
 import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
-import { JudgedDeployment, judge, withBeside } from '../../../subjects/services/verdicts.ts';
+import { JudgedDeployment, judge, withMargin } from '../../../subjects/services/verdicts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { cursorOf, requireService, serviceParams } from './asked.ts';
+import { cursorOf, requireService, serviceParams } from './parameters.ts';
 
 const kind = 'service-deployments';
 
@@ -43,15 +43,15 @@ export const listServiceDeployments = defineOperation({
     const reading = readingOf(caller, ports);
     const { nowMs } = reading;
     const page = query.cursor === undefined ? undefined : cursorOf(kind, query.cursor, reading);
-    const asked = { ...query, from: query.from ?? 'now-24h' };
-    const range = page?.range ?? rangeOf(asked, { caller: reading, signal: 'traces', nowMs });
+    const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
+    const range = page?.range ?? rangeOf(rangeQuery, { caller: reading, signal: 'traces', nowMs });
     const choice = { ...query, service: params.name };
     await requireService(reading, { ...choice, minutes: minutesOf(range, nowMs) });
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);
     const [{ deployments, partial }, { deployments: all }] = await Promise.all([
       readDeployments(reading, { ...choice, range }),
-      readDeployments(reading, { ...choice, environment: undefined, range: withBeside(range) }),
+      readDeployments(reading, { ...choice, environment: undefined, range: withMargin(range) }),
     ]);
     const { shown, last } = sortedPage(
       deployments,

@@ -5,7 +5,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { sortOf, sortsOf, sortText } from '../../../queries/sort.ts';
 import { positionPart, sortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
+import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
 import {
   describeServices,
   readServices,
@@ -18,7 +18,7 @@ import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked } from './asked.ts';
+import { parseMinutes } from './parameters.ts';
 
 const kind = 'services';
 
@@ -49,7 +49,7 @@ export const listServices = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     const reading = readingOf(caller, ports);
-    const { minutes, after } = minutesAsked(kind, query, reading);
+    const { minutes, after } = parseMinutes(kind, query, reading);
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const { services, partial } = await readServices(reading, { ...query, minutes, settings });
     const { by, direction } = sortOf(query.sort);

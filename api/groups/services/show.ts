@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness, Unknown } from '../../../queries/result.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
+import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readServiceParts, ServiceParts } from '../../../subjects/services/detail.ts';
 import { nothingSent, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
 import { minutesAnswer, minutesFields } from '../../../subjects/services/minutes.ts';
@@ -10,7 +10,7 @@ import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked, requireService, serviceParams } from './asked.ts';
+import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
 const { from, to } = rangeParameters;
 
@@ -32,7 +32,7 @@ export const showService = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const reading = readingOf(caller, ports);
-    const { minutes } = minutesAsked('service', query, reading);
+    const { minutes } = parseMinutes('service', query, reading);
     const question = {
       ...{ ...query, minutes, service: params.name },
       settings: await serviceSettingsOf(ports.documents.of(caller.tenantId)),

@@ -3,7 +3,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Result } from '../../../queries/result.ts';
 import { stepOf, stepParameter } from '../../../queries/steps.ts';
-import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen.ts';
+import { apdexParameter, choiceParameters } from '../../../subjects/services/chosen-activity.ts';
 import { thresholdsOf } from '../../../subjects/services/figures.ts';
 import { minuteMs, minutesAnswer } from '../../../subjects/services/minutes.ts';
 import { readServiceSeries } from '../../../subjects/services/series.ts';
@@ -11,7 +11,7 @@ import { serviceSettingsOf } from '../../../subjects/services/settings.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { minutesAsked, requireService, serviceParams } from './asked.ts';
+import { parseMinutes, requireService, serviceParams } from './parameters.ts';
 
 const { from, to } = rangeParameters;
 
@@ -36,9 +36,9 @@ export const listServiceSeries = defineOperation({
   async handler({ caller, params, query }, ports) {
     const started = performance.now();
     const reading = readingOf(caller, ports);
-    const { minutes } = minutesAsked('service', query, reading);
+    const { minutes } = parseMinutes('service', query, reading);
     const choice = { ...query, minutes, service: params.name };
-    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { leastMs: minuteMs });
+    const stepMs = stepOf(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
     await requireService(reading, choice);
     const settings = await serviceSettingsOf(ports.documents.of(caller.tenantId));
     const apdexThresholdMs = thresholdsOf(settings, query.apdexThresholdMs)(params.name);

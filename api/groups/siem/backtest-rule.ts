@@ -10,10 +10,10 @@ import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
-const mostRecords = 200_000;
-const mostShown = 200;
+const maxRecords = 200_000;
+const maxShown = 200;
 /** What was found by then is answered, before the request's own time is over. */
-const lookMs = 60_000;
+const maxScanMs = 60_000;
 
 export const backtestDetectionRule = defineOperation({
   method: 'POST',
@@ -28,17 +28,17 @@ export const backtestDetectionRule = defineOperation({
     from: rangeParameters.from,
     to: rangeParameters.to,
     search: logFilterParameters.search.describe('Only over records that match this'),
-    limit: z.int().min(1).max(mostRecords).default(mostRecords).describe('Most records, the oldest first'),
+    limit: z.int().min(1).max(maxRecords).default(maxRecords).describe('Most records, the oldest first'),
   }),
   response: z.strictObject({
     records: z.int().describe('That were looked at'),
     isWhole: z
       .boolean()
       .describe(
-        `False where the range has more records than the limit, or where looking at them took longer than ${lookMs / 1000} seconds`,
+        `False where the range has more records than the limit, or where looking at them took longer than ${maxScanMs / 1000} seconds`,
       ),
     signals: z.int(),
-    items: z.array(DetectionSignal.omit({ tenantId: true })).describe(`The first ${mostShown} signals, oldest first`),
+    items: z.array(DetectionSignal.omit({ tenantId: true })).describe(`The first ${maxShown} signals, oldest first`),
   }),
   async handler({ caller, params, body, signal }, ports) {
     const own = ports.documents.of(caller.tenantId);
@@ -50,21 +50,21 @@ export const backtestDetectionRule = defineOperation({
     const toDeploy = await toDeployOfRule(rule, own);
     const items = new Map<string, Omit<DetectionSignal, 'tenantId'>>();
     const ids = new Set<string>();
-    let looked = 0;
+    let scannedRecords = 0;
     const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
-    const run = { tenantId: caller.tenantId, nowMs, budgetMs: lookMs, signal, toDeploy };
+    const run = { tenantId: caller.tenantId, nowMs, budgetMs: maxScanMs, signal, toDeploy };
     const isWhole = await backtestLogs(reading, run, question, ({ records, signals }) => {
-      looked += records;
+      scannedRecords += records;
       for (const { tenantId: _, ...shown } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
         ids.add(shown.id);
         // One that is told again is the same, with all that it hid.
-        if (items.has(shown.id) || items.size < mostShown) items.set(shown.id, shown);
+        if (items.has(shown.id) || items.size < maxShown) items.set(shown.id, shown);
       }
       return true;
     });
     return {
-      ...{ records: looked, signals: ids.size, items: [...items.values()] },
-      isWhole: isWhole && looked < body.limit,
+      ...{ records: scannedRecords, signals: ids.size, items: [...items.values()] },
+      isWhole: isWhole && scannedRecords < body.limit,
     };
   },
 });

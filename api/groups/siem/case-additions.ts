@@ -4,7 +4,7 @@ import { attachingEvidence } from '../../audit/case-evidence.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { CommentView, caseResource, EvidenceView, evidenceView, hashed, mostEvidence } from './case.ts';
+import { CommentView, caseResource, EvidenceView, evidenceView, hashed, maxEvidence } from './case.ts';
 
 export const commentOnCase = defineOperation({
   method: 'POST',
@@ -32,7 +32,7 @@ export const commentOnCase = defineOperation({
 });
 
 /** Its base64 fits into a document. */
-const mostBytes = 2_000_000;
+const maxBytes = 2_000_000;
 
 export const attachCaseEvidence = defineOperation({
   method: 'POST',
@@ -59,10 +59,10 @@ export const attachCaseEvidence = defineOperation({
       const found = await caseResource.writer(scope, caller).find(params.id);
       const stored = scope.of(caller.tenantId).collection(caseEvidence);
       const piece = hashed(body.content);
-      if (piece.bytes > mostBytes)
-        throw new ApiError('PAYLOAD_TOO_LARGE', `evidence may have ${mostBytes} bytes, this has ${piece.bytes}`);
-      if ((await stored.count({ caseId: found.id })) >= mostEvidence)
-        throw new ApiError('CONFLICT', `a case holds at most ${mostEvidence} pieces of evidence: open another case`);
+      if (piece.bytes > maxBytes)
+        throw new ApiError('PAYLOAD_TOO_LARGE', `evidence may have ${maxBytes} bytes, this has ${piece.bytes}`);
+      if ((await stored.count({ caseId: found.id })) >= maxEvidence)
+        throw new ApiError('CONFLICT', `a case holds at most ${maxEvidence} pieces of evidence: open another case`);
       const { name, description, mediaType } = body;
       const after = await stored.insert({
         caseId: found.id,

@@ -33,7 +33,7 @@ type Fields = z.output<typeof CaseFields>;
 type Owned = Pick<SecurityCase, 'openedBy' | 'respondedAt' | 'containedAt' | 'closedAt'>;
 type Document = Fields & Owned;
 
-const Took = z
+const Duration = z
   .union([
     z.strictObject({ value: z.number().describe('Seconds since the case was opened') }),
     z.strictObject({ value: z.null(), reason: z.string() }),
@@ -67,16 +67,16 @@ const CaseView = z.strictObject({
   respondedAt: z.iso.datetime().nullable(),
   containedAt: z.iso.datetime().nullable(),
   closedAt: z.iso.datetime().nullable(),
-  timeToRespond: Took,
-  timeToContain: Took,
-  timeToClose: Took,
+  timeToRespond: Duration,
+  timeToContain: Duration,
+  timeToClose: Duration,
   comments: z.array(CommentView).describe('Oldest first, 1,000 at most'),
   evidence: z.array(EvidenceView).describe('Oldest first, 100 at most'),
   ...storedView,
 });
 
 /** How many pieces of evidence a case may have. */
-export const mostEvidence = 100;
+export const maxEvidence = 100;
 
 /** A piece of evidence as it is stored, hashed. */
 export const hashed = (content: string): { id: string; content: string; bytes: number; sha256: string } => {
@@ -97,11 +97,11 @@ export const evidenceView = ({
   isIntact: evidenceHashOf(Buffer.from(content, 'base64')) === hashInId(shown.id),
 });
 
-const took = (
+const toDuration = (
   { createdAt: from, closedAt }: { readonly createdAt: string; readonly closedAt: string | null },
   until: string | null,
   what: string,
-): z.output<typeof Took> =>
+): z.output<typeof Duration> =>
   until === null
     ? {
         value: null,
@@ -112,7 +112,7 @@ const took = (
 const belongings = async (own: TenantDocuments, caseId: string) => {
   const [comments, evidence] = await Promise.all([
     own.collection(caseComments).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: 1000 }),
-    own.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: mostEvidence }),
+    own.collection(caseEvidence).list({ filter: { caseId }, sort: { createdAt: 1 }, limit: maxEvidence }),
   ]);
   return {
     comments: comments.items.map(({ id, text, authorId, authorName, createdAt }) => ({
@@ -161,9 +161,9 @@ export const caseResource = defineResource<typeof CaseFields, Document, typeof C
     return Promise.all(
       documents.map(async (document) => ({
         ...document,
-        timeToRespond: took(document, document.respondedAt, 'responded to'),
-        timeToContain: took(document, document.containedAt, 'contained'),
-        timeToClose: took(document, document.closedAt, 'closed'),
+        timeToRespond: toDuration(document, document.respondedAt, 'responded to'),
+        timeToContain: toDuration(document, document.containedAt, 'contained'),
+        timeToClose: toDuration(document, document.closedAt, 'closed'),
         ...(await belongings(own, document.id)),
       })),
     );

@@ -85,9 +85,9 @@ const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof Cov
       subtechniques: technique.subtechniques.map(counted),
     })),
   })),
-  others: others.map(({ id, standing, rules }) => ({
-    ...{ id, standing: standing.standing, rules },
-    by: standing.standing === 'revoked' ? standing.by.id : null,
+  others: others.map(({ id, standing: status, rules }) => ({
+    ...{ id, standing: status.standing, rules },
+    by: status.standing === 'revoked' ? status.by.id : null,
   })),
 });
 

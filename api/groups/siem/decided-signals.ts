@@ -4,17 +4,17 @@ import { signalTriages } from '../../../schemas/resources/signal-triage.ts';
 import { ApiError } from '../../errors.ts';
 
 /** So many decided signals may be told from the others in one answer. */
-const mostDecided = 10_000;
+const maxDecided = 10_000;
 
 /** Ids of signals that people decided about. */
 export const decidedSignals = async (own: TenantDocuments, filter: Filter): Promise<string[]> => {
   const ids: string[] = [];
   for await (const { id } of documentsIn(own.collection(signalTriages), { filter })) {
     ids.push(id);
-    if (ids.length > mostDecided)
+    if (ids.length > maxDecided)
       throw new ApiError(
         'CONFLICT',
-        `people decided so about more than ${mostDecided} signals: ask for another state or a shorter time`,
+        `people decided so about more than ${maxDecided} signals: ask for another state or a shorter time`,
       );
   }
   return ids;

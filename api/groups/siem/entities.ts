@@ -8,7 +8,7 @@ import {
   textIn,
   textPart,
 } from '../../../queries/cursor.ts';
-import { keptDays } from '../../../queries/range.ts';
+import { retentionDaysOf } from '../../../queries/range.ts';
 import type { Reading } from '../../../queries/reading.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import { type EntityRisk, type RiskQuestion, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
@@ -78,7 +78,7 @@ const questionOf = async (
   atMs: number,
   { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: Reading },
 ): Promise<Omit<RiskQuestion, 'shares'>> => {
-  const days = Math.min(query.days, keptDays(reading.plan, 'detections'));
+  const days = Math.min(query.days, retentionDaysOf(reading.plan, 'detections'));
   // Nobody decides about a signal before its time.
   const since = new Date(atMs - days * 86_400_000).toISOString();
   const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };

@@ -113,7 +113,7 @@ const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
 
 const destination = ['location', 'authentication.type', 'authentication.username', 'authentication.header'];
 const feedSecrets = ['authentication.password', 'authentication.secret'].map((path) => ({ path, destination }));
-const mostFeeds = 200;
+const maxFeeds = 200;
 
 const shown = z.strictObject({ ...FeedFields.shape, status: Status, ...storedView });
 
@@ -141,8 +141,8 @@ export const feedResource = defineResource<typeof FeedFields, ThreatFeed, typeof
     return feeds.map((feed) => ({ ...maskSecrets(feed, feedSecrets), status: statusOf(known.get(feed.id)) }));
   },
   async prepare(after, { of, caller, before }) {
-    if (before === undefined && (await of(caller.tenantId).collection(threatFeeds).count()) >= mostFeeds)
-      throw new ApiError('CONFLICT', `there are ${mostFeeds} feeds: delete one first`);
+    if (before === undefined && (await of(caller.tenantId).collection(threatFeeds).count()) >= maxFeeds)
+      throw new ApiError('CONFLICT', `there are ${maxFeeds} feeds: delete one first`);
     return after;
   },
 });

@@ -2,7 +2,7 @@ import { DetectionFields, detectionFields } from '../../../schemas/resources/det
 import { defineResource } from '../../resources/resource.ts';
 
 /** Every event is held against all of them. */
-const mostTables = 50;
+const maxTables = 50;
 
 /** Names of fields of an organization's own: rules find their fields in its events by them. */
 export const fieldTableResource = defineResource({
@@ -22,6 +22,6 @@ export const fieldTableResource = defineResource({
     sources: [{ when: [{ names: ['vendor'], values: ['acme doors'] }], is: { product: 'badges', category: 'door' } }],
   },
   maxBodyBytes: 1_000_000,
-  most: mostTables,
+  maxCount: maxTables,
   list: { searched: ['name', 'summary'] },
 });

@@ -83,7 +83,7 @@ const decided = (after: Document, before: Document | undefined, caller: Caller, 
 };
 
 /** How many an organization may have. */
-const mostBaselines = 200;
+const maxBaselines = 200;
 
 export const baselineResource = defineResource<typeof BaselineFields, Document, typeof BaselineView>({
   noun: 'file baseline',
@@ -109,7 +109,7 @@ export const baselineResource = defineResource<typeof BaselineFields, Document, 
 });
 
 /** Files of one baseline, and of one of the documents that hold them. */
-const mostFiles = 10_000;
+const maxFiles = 10_000;
 const filesInPart = 500;
 
 const BaselineFileView = z.strictObject({
@@ -117,34 +117,35 @@ const BaselineFileView = z.strictObject({
   states: z.array(ApprovedState).min(1).max(64).describe('In each of them the file is as approved'),
 });
 
-const Taken = z.strictObject({
+const CaptureRequest = z.strictObject({
   ...BaselineFields.shape,
   from: rangeParameters.from.describe('Changes since then tell how files are; default: all that is kept'),
   to: rangeParameters.to,
   files: z
     .array(BaselineFileView)
     .min(1)
-    .max(mostFiles)
+    .max(maxFiles)
     .optional()
     .describe('The files with their states, where they are known; without them, as they were last seen'),
 });
 
-const longest = ({ plan }: Reading): number => Math.max(...signals.map((signal) => plan.retentionDays[signal]));
+const longestRetentionDays = ({ plan }: Reading): number =>
+  Math.max(...signals.map((signal) => plan.retentionDays[signal]));
 
 const seen = async (
-  { hosts, paths, from, to }: z.output<typeof Taken>,
+  { hosts, paths, from, to }: z.output<typeof CaptureRequest>,
   reading: Reading,
 ): Promise<{ readonly files: readonly BaselineFile[]; readonly from: bigint; readonly to: bigint }> => {
-  const range = eventsRange({ from: from ?? `now-${longest(reading)}d`, to }, reading);
+  const range = eventsRange({ from: from ?? `now-${longestRetentionDays(reading)}d`, to }, reading);
   const files = await readFiles(reading, { hosts, paths }, range);
-  if (files === undefined || files.length > mostFiles)
-    throw new ApiError('CONFLICT', `a baseline holds at most ${mostFiles} files: name fewer paths or hosts`);
+  if (files === undefined || files.length > maxFiles)
+    throw new ApiError('CONFLICT', `a baseline holds at most ${maxFiles} files: name fewer paths or hosts`);
   return { files, ...range };
 };
 
 const isoOf = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString();
 
-export const takeFileBaseline = defineOperation({
+export const captureFileBaseline = defineOperation({
   method: 'POST',
   path: '/api/siem/fim/baselines',
   operationId: 'takeFileBaseline',
@@ -152,26 +153,26 @@ export const takeFileBaseline = defineOperation({
   role: 'editor',
   audit: 'file-baseline.create',
   maxBodyBytes: 8_000_000,
-  body: Taken,
+  body: CaptureRequest,
   response: BaselineView,
   async handler({ caller, body, change, request }, ports) {
     const reading = readingOf(caller, ports);
     const now = new Date(ports.clock.now()).toISOString();
-    const taken = body.files === undefined ? await seen(body, reading) : undefined;
-    const given = (taken?.files ?? body.files ?? []).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    const snapshot = body.files === undefined ? await seen(body, reading) : undefined;
+    const given = (snapshot?.files ?? body.files ?? []).toSorted((one, other) => (one.path < other.path ? -1 : 1));
     const files = [...new Map(given.map((file) => [file.path, file])).values()];
     const { from: _from, to: _to, files: _files, ...fields } = body;
     const after = await change(async (scope) => {
       const stored = scope.of(caller.tenantId);
-      if ((await stored.collection(fileBaselines).count()) >= mostBaselines)
-        throw new ApiError('CONFLICT', `an organization has at most ${mostBaselines} baselines: delete one`);
+      if ((await stored.collection(fileBaselines).count()) >= maxBaselines)
+        throw new ApiError('CONFLICT', `an organization has at most ${maxBaselines} baselines: delete one`);
       const id = randomUUID();
       const document: Document = {
         ...fields,
         files: files.length,
         contentHash: createHash('sha256').update(JSON.stringify(files)).digest('hex'),
-        takenFrom: taken === undefined ? null : isoOf(taken.from),
-        takenUntil: taken === undefined ? now : isoOf(taken.to),
+        takenFrom: snapshot === undefined ? null : isoOf(snapshot.from),
+        takenUntil: snapshot === undefined ? now : isoOf(snapshot.to),
         takenBy: caller.actor.id,
         ...{ approvedAt: null, approvedBy: null, retiredAt: null },
       };

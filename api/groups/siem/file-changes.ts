@@ -5,10 +5,10 @@ import { FileState, fileActions, fileSources } from '../../../schemas/file-chang
 import { type HistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
 import { type Judgement, type Verdict, verdicts } from '../../../subjects/file-integrity/judge.ts';
 import {
+  defaultWindowSeconds,
   type JudgedChange,
   type Judging,
   judgedChanges,
-  usualWindowSeconds,
 } from '../../../subjects/file-integrity/judged.ts';
 import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/stored.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -74,26 +74,33 @@ const some = (names: readonly string[]) =>
     .optional();
 
 /** Changes that one request looks at for those of a verdict. */
-const mostLookedAt = 5_000;
-const mostSummed = 2_000;
+const maxScanned = 5_000;
+const maxSummed = 2_000;
 
 /** A page of changes of some verdicts. It may be short, with a next one, where few of many have them. */
 const pageOf = async (
   judging: Judging,
   filter: ChangeFilter,
   page: HistoryPage,
-  wanted: readonly string[] | undefined,
+  requestedVerdicts: readonly string[] | undefined,
 ): Promise<{ readonly shown: JudgedChange[]; readonly next: JudgedChange | undefined }> => {
   const limit = page.limit - 1;
   const shown: JudgedChange[] = [];
-  let lookedAt = 0;
-  for await (const judged of judgedChanges(judging, filter, page, wanted === undefined ? page.limit : undefined)) {
-    const fitting = judged.filter(({ judgement }) => wanted === undefined || wanted.includes(judgement.verdict));
+  let scanned = 0;
+  for await (const judged of judgedChanges(
+    judging,
+    filter,
+    page,
+    requestedVerdicts === undefined ? page.limit : undefined,
+  )) {
+    const fitting = judged.filter(
+      ({ judgement }) => requestedVerdicts === undefined || requestedVerdicts.includes(judgement.verdict),
+    );
     const room = limit - shown.length;
     shown.push(...fitting.slice(0, room));
     if (fitting.length > room) return { shown, next: shown.at(-1) };
-    lookedAt += judged.length;
-    if (lookedAt >= mostLookedAt) return { shown, next: judged.at(-1) };
+    scanned += judged.length;
+    if (scanned >= maxScanned) return { shown, next: judged.at(-1) };
   }
   return { shown, next: undefined };
 };
@@ -109,7 +116,7 @@ const summaryOf = async (
   for await (const judged of judgedChanges(judging, filter, { range })) {
     for (const { judgement } of judged) byVerdict[judgement.verdict]++;
     summed += judged.length;
-    if (summed >= mostSummed) break;
+    if (summed >= maxSummed) break;
   }
   return {
     ...{ ...counts, byAction: { ...counts.byAction }, bySource: { ...counts.bySource } },
@@ -143,7 +150,7 @@ export const listFileChanges = defineOperation({
       .int()
       .min(0)
       .max(86_400)
-      .default(usualWindowSeconds)
+      .default(defaultWindowSeconds)
       .describe('How far a package or a deployment may be from a change that it explains'),
     summary: z.enum(['true']).optional().describe('true: the answer has a summary'),
   }),

@@ -16,7 +16,7 @@ import { getMitreCoverage } from './coverage.ts';
 import { getEntity, listEntities } from './entities.ts';
 import { feedResource } from './feed.ts';
 import { fieldTableResource } from './field-table.ts';
-import { baselineResource, deleteFileBaseline, listBaselineFiles, takeFileBaseline } from './file-baseline.ts';
+import { baselineResource, captureFileBaseline, deleteFileBaseline, listBaselineFiles } from './file-baseline.ts';
 import { listFileChanges } from './file-changes.ts';
 import { exportDetectionRules, importDetectionRules } from './import-rules.ts';
 import { deleteIndicator, listIndicators } from './indicator.ts';
@@ -55,7 +55,7 @@ export const siemGroup = defineGroup({
     deleteIndicator,
     listThreatMatches,
     listFileChanges,
-    takeFileBaseline,
+    captureFileBaseline,
     listBaselineFiles,
     deleteFileBaseline,
   ],

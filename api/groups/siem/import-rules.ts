@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Reader } from '../../../queries/apart.ts';
+import type { Reader } from '../../../queries/worker.ts';
 import { readYaml } from '../../../queries/yaml.ts';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { fieldsOf } from '../../../runtime/stored-fields.ts';
 import type { Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
-import { readArchiveApart, type SigmaFile } from '../../../subjects/detections/archive.ts';
+import { readArchiveInWorker, type SigmaFile } from '../../../subjects/detections/archive.ts';
 import { faultText, type SigmaDocument, sigmaLevels, sigmaStatuses } from '../../../subjects/detections/documents.ts';
-import { readRulesApart } from '../../../subjects/detections/read.ts';
+import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests } from '../../../subjects/detections/rule-tests.ts';
 import { telemetryOf } from '../../../subjects/detections/telemetry.ts';
@@ -65,7 +65,7 @@ const read = async (
   const refused: Item[] = [];
   const ids = new Set<string>();
   const texts = files.map(({ source }) => source);
-  for (const [index, { documents, errors }] of (await readRulesApart(reader, texts)).entries()) {
+  for (const [index, { documents, errors }] of (await readRulesInWorker(reader, texts)).entries()) {
     const file = files[index]?.name ?? '';
     const at = file === '' ? '' : `${file}: `;
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
@@ -133,26 +133,26 @@ const planned = async (
   query: Query,
   own: Parameters<typeof failedTests>[2],
 ): Promise<{ readonly item: Item; readonly next?: RuleDocument }> => {
-  const told = { ruleId: id, title: document.title };
+  const base = { ruleId: id, title: document.title };
   const scope = before?.scope ?? '';
   if (query.scope !== undefined && scope !== '' && scope !== query.scope)
-    return { item: { ...told, outcome: 'refused', message: `it is of the scope ${scope}: take it out of that first` } };
-  const kept = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
+    return { item: { ...base, outcome: 'refused', message: `it is of the scope ${scope}: take it out of that first` } };
+  const currentFields = before === undefined ? ruleFields({ source: document.source }) : fieldsOf(before);
   const next = {
-    ...kept,
+    ...currentFields,
     source: document.source,
     scope: query.scope ?? scope,
-    ...derived(document, kept.risk),
+    ...derived(document, currentFields.risk),
     ...(before === undefined && { enabled: isEnabled(document, query) }),
   };
   if (before === undefined)
-    return { item: { ...told, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
+    return { item: { ...base, outcome: 'created', message: next.enabled ? '' : notEnabled }, next };
   const fields = [...differing(before.source, document.source), ...(next.scope === scope ? [] : ['scope'])];
-  if (fields.length === 0) return { item: { ...told, outcome: 'unchanged', message: '' } };
+  if (fields.length === 0) return { item: { ...base, outcome: 'unchanged', message: '' } };
   const [failed] = next.mayFailTests ? [] : await failedTests({ document, anySource: next.anySource }, next.tests, own);
   if (failed !== undefined)
-    return { item: { ...told, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
-  return { item: { ...told, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
+    return { item: { ...base, outcome: 'refused', message: `${failed.path}: ${failed.message}` } };
+  return { item: { ...base, outcome: 'changed', message: `changes ${fields.join(', ')}` }, next };
 };
 
 /** Rules of a scope that are not among the documents: they are deleted where that is asked for, and where the documents are whole. */
@@ -201,10 +201,10 @@ export const importDetectionRules = defineOperation({
       .max(20_000)
       .describe('Texts of YAML; as application/yaml a body is one, as application/zip its files are'),
   }),
-  alsoTakes: {
+  alsoAccepts: {
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
     'application/zip': async (bytes, caller) => {
-      const read = await readArchiveApart({ tenantId: caller?.tenantId ?? '' }, bytes);
+      const read = await readArchiveInWorker({ tenantId: caller?.tenantId ?? '' }, bytes);
       if ('problem' in read) throw invalid('', read.problem);
       return read;
     },

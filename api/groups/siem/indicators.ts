@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Reader } from '../../../queries/apart.ts';
 import { millisecondsOf } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
+import type { Reader } from '../../../queries/worker.ts';
 import { normalised, type ReadIndicators } from '../../../subjects/threat-intel/indicator.ts';
-import { readDocumentApart } from '../../../subjects/threat-intel/read-document.ts';
+import { readDocumentInWorker } from '../../../subjects/threat-intel/read-document.ts';
 import { writeIndicators } from '../../../subjects/threat-intel/write-indicators.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { IndicatorFields } from './indicator.ts';
 
 /** What one request may bring. */
-const mostIndicators = 5000;
+const maxIndicators = 5000;
 
 const formats = ['stix', 'misp', 'csv'] as const;
 
@@ -23,7 +23,7 @@ const Added = z.strictObject({
     .describe('Who says so; what the same source told before is updated'),
   indicators: z
     .array(IndicatorFields.omit({ source: true, raisesSignals: true }))
-    .max(mostIndicators)
+    .max(maxIndicators)
     .optional(),
   raisesSignals: IndicatorFields.shape.raisesSignals,
   retroHunt: z
@@ -40,7 +40,7 @@ const Added = z.strictObject({
 const tooMany = (count: number): ApiError =>
   new ApiError(
     'PAYLOAD_TOO_LARGE',
-    `a request brings at most ${mostIndicators} indicators, this one ${count}: split it`,
+    `a request brings at most ${maxIndicators} indicators, this one ${count}: split it`,
   );
 
 const contentOf = async (
@@ -51,7 +51,7 @@ const contentOf = async (
   if (typeof content !== 'string' && format === 'csv') throw invalid('content', 'must be text: CSV is');
   // Objects go to the thread as their text, which is copied much faster.
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  const read = await readDocumentApart(reader, format, text, { most: mostIndicators });
+  const read = await readDocumentInWorker(reader, format, text, { max: maxIndicators });
   if ('problem' in read) throw invalid('content', read.problem);
   if ('tooMany' in read) throw tooMany(read.tooMany);
   return read;
@@ -95,7 +95,7 @@ export const addIndicators = defineOperation({
     const { indicators, refused } = await given({ tenantId: caller.tenantId, signal }, body);
     const { source } = body;
     const nowMs = ports.clock.now();
-    const telling = {
+    const options = {
       ...{ source, nowMs, halfLifeDays: null, validDays: null, raisesSignals: body.raisesSignals },
       huntFromMs: millisecondsOf('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
     };
@@ -108,7 +108,7 @@ export const addIndicators = defineOperation({
         }),
       caller.tenantId,
       indicators,
-      telling,
+      options,
     );
     return { ...sum, refused: [...refused] };
   },

@@ -12,6 +12,6 @@ export const placeholderResource = defineResource({
   fields: DetectionPlaceholder,
   example: { name: 'admins', description: 'Accounts of administrators', values: ['ann', 'svc_*'] },
   maxBodyBytes: 16_000_000,
-  most: 1_000,
+  maxCount: 1_000,
   list: { searched: ['name', 'description'] },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
 import { exceptionError } from '../../../subjects/detections/deployed.ts';
-import { mostPreviewed, previewException } from '../../../subjects/detections/exception-preview.ts';
+import { maxPreviewed, previewException } from '../../../subjects/detections/exception-preview.ts';
 import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
 import { ApiError, invalidFields, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -33,7 +33,7 @@ export const previewRuleException = defineOperation({
   response: z.strictObject({
     isWhole: z
       .boolean()
-      .describe(`False where there were more than ${mostPreviewed} signals: the newest were looked at`),
+      .describe(`False where there were more than ${maxPreviewed} signals: the newest were looked at`),
     rules: z.array(
       z.strictObject({
         ruleId: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-const mostRules = 20;
+const maxRules = 20;
 
 export const listRetroHunts = defineOperation({
   method: 'GET',
@@ -16,7 +16,7 @@ export const listRetroHunts = defineOperation({
       z.strictObject({
         id: z.string(),
         status: z.enum(['running', 'finished', 'failed']),
-        ruleIds: z.array(z.string()).describe(`The first ${mostRules}`),
+        ruleIds: z.array(z.string()).describe(`The first ${maxRules}`),
         rules: z.int(),
         from: z.iso.datetime(),
         to: z.iso.datetime(),
@@ -33,7 +33,7 @@ export const listRetroHunts = defineOperation({
     const { items } = await stored.list({ sort: { createdAt: -1 }, limit: query.limit });
     return {
       items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isWhole, message, createdAt }) => ({
-        ...{ id, status, ruleIds: ruleIds.slice(0, mostRules), rules: ruleIds.length },
+        ...{ id, status, ruleIds: ruleIds.slice(0, maxRules), rules: ruleIds.length },
         ...{ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
         ...{ records, signals, isWhole, message, createdAt },
       })),

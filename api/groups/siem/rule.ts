@@ -13,7 +13,7 @@ import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.
 import { documentsOf, exceptionError } from '../../../subjects/detections/deployed.ts';
 import { faultText, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
-import { mostRuleCharacters, readRulesApart } from '../../../subjects/detections/read.ts';
+import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { newHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { failedTests, RuleTests } from '../../../subjects/detections/rule-tests.ts';
 import { countHidden } from '../../../subjects/detections/stored-signals.ts';
@@ -37,7 +37,7 @@ const RuleFields = z.strictObject({
   source: z
     .string()
     .min(1)
-    .max(mostRuleCharacters)
+    .max(maxRuleCharacters)
     .describe('One document of Sigma, as YAML: a rule, a correlation or a filter'),
   enabled: z.boolean().default(true),
   scope: z
@@ -107,7 +107,7 @@ export const RuleView = z.strictObject({
 const documentOf = async (tenantId: string, source: string): Promise<SigmaDocument> => {
   if (splitDocuments(source).length > 1)
     throw invalid('source', 'holds several documents: POST /api/siem/rules/import takes many at once');
-  const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesApart({ tenantId }, [source]);
+  const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker({ tenantId }, [source]);
   if (errors.length > 0) throw invalidFields(errors.map((error) => ({ path: 'source', message: faultText(error) })));
   const [document] = documents;
   if (document === undefined) throw invalid('source', 'holds no document');
@@ -115,11 +115,11 @@ const documentOf = async (tenantId: string, source: string): Promise<SigmaDocume
 };
 
 /** Severity of a rule without a level. */
-const usualLevel: SigmaLevel = 'medium';
+const defaultLevel: SigmaLevel = 'medium';
 
 /** What is stored of a rule beside what was written. */
 export const derived = (document: SigmaDocument, risk: number | null) => {
-  const severity = document.level ?? usualLevel;
+  const severity = document.level ?? defaultLevel;
   return { kind: document.kind, title: document.title, severity, riskScore: risk ?? riskOf[severity] };
 };
 
@@ -175,7 +175,7 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   view: RuleView,
   maxBodyBytes: 8_000_000,
   nameOf: ({ title }) => title,
-  initial: () => ({ kind: 'rule' as const, title: '', severity: usualLevel, riskScore: 0 }),
+  initial: () => ({ kind: 'rule' as const, title: '', severity: defaultLevel, riskScore: 0 }),
   async prepare(after, { before, caller, of, ports }) {
     const document = await documentOf(caller.tenantId, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)

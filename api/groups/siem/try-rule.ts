@@ -4,7 +4,7 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { detectionPlaceholders, detectionRules } from '../../../schemas/resources/detection-rule.ts';
 import { documentsOf } from '../../../subjects/detections/deployed.ts';
 import { missingRules } from '../../../subjects/detections/named-rules.ts';
-import { readRulesApart } from '../../../subjects/detections/read.ts';
+import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { needsOf } from '../../../subjects/detections/rule-set.ts';
 import { matchesOf, TestEvent } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, RuleTelemetry, tablesFor, telemetryOf } from '../../../subjects/detections/telemetry.ts';
@@ -104,7 +104,7 @@ export const validateDetectionRules = defineOperation({
   }),
   async handler({ caller, body, signal }, ports) {
     const reader = { tenantId: caller.tenantId, signal };
-    const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesApart(reader, [body.source]);
+    const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker(reader, [body.source]);
     const own = ports.documents.of(caller.tenantId);
     const [{ tables, telemetry }, placeholders, missing] = await Promise.all([
       sentBy({ caller, ports }, body.telemetryDays),

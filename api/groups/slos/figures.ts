@@ -14,7 +14,7 @@ export const sloFigures = {
 };
 
 /** How far it is measured. */
-export const lastLook = {
+export const measurementFields = {
   measuredUpTo: z.iso.datetime().nullable().describe('Null where nothing was measured yet'),
   settledUpTo: z.iso.datetime().nullable().describe('Up to here no late record changes a figure any more'),
   error: z.string().nullable().describe('Why the last look could not measure it; null where it could'),

@@ -1,4 +1,4 @@
-import { sloBurnsTold } from '../../../schemas/resources/slo-burn-told.ts';
+import { sloBurnNotifications } from '../../../schemas/resources/slo-burn-notification.ts';
 import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { sloReports } from '../../../schemas/resources/slo-report.ts';
 import { defineGroup } from '../define-group.ts';
@@ -23,5 +23,5 @@ export const slosGroup = defineGroup({
     importSlos,
     exportSlo,
   ],
-  collections: [sloPolicies, sloReports, sloBurnsTold],
+  collections: [sloPolicies, sloReports, sloBurnNotifications],
 });

@@ -4,7 +4,7 @@ import { sloPolicies } from '../../../schemas/resources/slo-policy.ts';
 import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';
 import type { SloFields } from '../../../subjects/slos/document.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
-import { keepRules } from '../../alert-rules/managed.ts';
+import { syncManagedRules } from '../../alert-rules/managed.ts';
 
 interface SloChange {
   readonly before?: SloFields & Stored;
@@ -12,11 +12,15 @@ interface SloChange {
 }
 
 /** Within the transaction that writes the objective; with an objective goes its policy. */
-export const keepManagedRules = async (documents: TenantDocuments, { before, after }: SloChange): Promise<void> => {
+export const syncSloRules = async (documents: TenantDocuments, { before, after }: SloChange): Promise<void> => {
   const sloId = (after ?? before)?.id;
   if (sloId === undefined) return;
   const policies = documents.collection(sloPolicies);
   const policy = await policies.find(sloId);
   if (after === undefined && policy !== undefined) await policies.delete(sloId, policy.version);
-  await keepRules(documents, { sloId }, after === undefined ? [] : alertRulesOf(sloId, after, readPolicy(policy)));
+  await syncManagedRules(
+    documents,
+    { sloId },
+    after === undefined ? [] : alertRulesOf(sloId, after, readPolicy(policy)),
+  );
 };

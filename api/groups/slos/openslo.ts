@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { versions } from '../../../subjects/slos/openslo/indicators.ts';
-import { type ReadSlo, readOpenSloApart } from '../../../subjects/slos/openslo/read.ts';
+import { type ReadSlo, readOpenSloInWorker } from '../../../subjects/slos/openslo/read.ts';
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -32,7 +32,7 @@ spec:
     - target: 0.999
 `;
 
-const mostObjectives = 500;
+const maxObjectives = 500;
 const Outcome = z.strictObject({
   ...outcomeFields,
   problems: z.array(z.strictObject({ path: z.string(), message: z.string() })).describe('Why it was refused'),
@@ -46,15 +46,15 @@ const refusal = (error: unknown): Outcome['problems'] => {
 };
 
 /** Creates or changes the objective of that name. */
-const take = async ({ document, line, slo }: ReadSlo, importing: Importing): Promise<Outcome> => {
-  const told = { document, line, name: slo.name, problems: [] };
+const importSlo = async ({ document, line, slo }: ReadSlo, importing: Importing): Promise<Outcome> => {
+  const base = { document, line, name: slo.name, problems: [] };
   let next: Document;
   try {
     next = prepared(slo, importing.caller);
   } catch (error) {
-    return { ...told, outcome: 'refused', id: null, problems: refusal(error) };
+    return { ...base, outcome: 'refused', id: null, problems: refusal(error) };
   }
-  return { ...told, ...(await writeByName(sloResource, next, importing)) };
+  return { ...base, ...(await writeByName(sloResource, next, importing)) };
 };
 
 export const importSlos = defineOperation({
@@ -77,21 +77,18 @@ export const importSlos = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const { slos, problems } = await readOpenSloApart({ tenantId: caller.tenantId, signal }, body.source);
-    if (slos.length > mostObjectives)
-      throw invalid(
-        'source',
-        `has ${slos.length} objectives, and at most ${mostObjectives} are read at once: split it`,
-      );
+    const { slos, problems } = await readOpenSloInWorker({ tenantId: caller.tenantId, signal }, body.source);
+    if (slos.length > maxObjectives)
+      throw invalid('source', `has ${slos.length} objectives, and at most ${maxObjectives} are read at once: split it`);
     const refused: Outcome[] = problems.map(({ document, line, field, message }) => ({
       ...{ document, line, name: null, outcome: 'refused', id: null, problems: [{ path: field, message }] },
     }));
-    const taken = await importInParts(slos, change, async (part, scope) => {
+    const importedItems = await importInParts(slos, change, async (part, scope) => {
       const outcomes: Outcome[] = [];
-      for (const slo of part) outcomes.push(await take(slo, { scope, caller, dryRun: body.dryRun }));
+      for (const slo of part) outcomes.push(await importSlo(slo, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
     });
-    const items = [...refused, ...taken];
+    const items = [...refused, ...importedItems];
     return { items: items.toSorted((one, other) => one.document - other.document || one.line - other.line) };
   },
 });

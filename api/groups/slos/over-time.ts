@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { duration, durationText, msOf } from '../../../subjects/alerts/durations.ts';
-import { burnRatesOver, forecastAt, mostPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
+import { burnRatesOver, forecastAt, maxPoints, stepWithin } from '../../../subjects/slos/over-time.ts';
 import { invalid } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -34,18 +34,18 @@ export const getSloBurnRate = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     const slo = await foundSlo(params.id, caller, ports);
-    const asked = rangeOfSlices(query, ports.clock.now());
+    const requestedRange = rangeOfSlices(query, ports.clock.now());
     const sliceMs = msOf(slo.slo.query.slice);
     const windowMs = msOf(query.window);
     if (windowMs % sliceMs !== 0) throw invalid('window', `must be whole slices, of ${slo.slo.query.slice} each`);
-    const stepMs = stepWithin(windowMs, sliceMs, asked);
+    const stepMs = stepWithin(windowMs, sliceMs, requestedRange);
     if (stepMs === undefined)
       throw invalid(
         'from',
-        `gives more than ${mostPoints} points of ${query.window}: take a later one, or a longer window`,
+        `gives more than ${maxPoints} points of ${query.window}: take a later one, or a longer window`,
       );
     const aligned = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
-    const range = { fromMs: aligned(asked.fromMs), toMs: aligned(asked.toMs) };
+    const range = { fromMs: aligned(requestedRange.fromMs), toMs: aligned(requestedRange.toMs) };
     const isEmpty = range.fromMs >= range.toMs;
     const items = isEmpty ? [] : await burnRatesOver(readingOf(caller, ports), slo, { range, windowMs, stepMs });
     return { window: query.window, step: durationText(stepMs), items };

@@ -8,7 +8,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { foundSlo } from './found.ts';
-import { keepManagedRules } from './managed-rules.ts';
+import { syncSloRules } from './managed-rules.ts';
 import { sloResource } from './slo.ts';
 
 const noun = 'error-budget policy';
@@ -71,7 +71,7 @@ export const setSloPolicy = defineOperation({
       const written =
         before.version === 0 ? await stored.insert({ id, ...body }) : await stored.replace(id, body, before.version);
       const objective = await sloResource.writer(scope, caller).find(id);
-      await keepManagedRules(own, { before: objective, after: objective });
+      await syncSloRules(own, { before: objective, after: objective });
       scope.record({ id, name: slo.name, before: { steps: before.steps }, after: body });
       return written;
     });

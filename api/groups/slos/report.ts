@@ -19,12 +19,12 @@ import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { versionsOf } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { lastLook, sloFigures } from './figures.ts';
+import { measurementFields, sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
 import { rangeOfSlices } from './range.ts';
 
-const mostPeriods = 100;
-const mostIncidents = 1000;
+const maxPeriods = 100;
+const maxIncidents = 1000;
 
 const Period = z.strictObject({
   ...{ from: z.iso.datetime(), to: z.iso.datetime() },
@@ -58,7 +58,7 @@ const incidentsIn = async (
   ports: Ports,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly (Incident & Stored)[]> => {
-  const ids = await readAlertIdsOfRules(readingOf(caller, ports), `${id}-`, mostIncidents);
+  const ids = await readAlertIdsOfRules(readingOf(caller, ports), `${id}-`, maxIncidents);
   const stored = ports.documents.of(caller.tenantId).collection(incidents);
   const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
   const found = new Map<string, Incident & Stored>();
@@ -66,7 +66,7 @@ const incidentsIn = async (
     ...(slo.service === '' ? [] : [{ services: slo.service, openedAt }]),
     ...(ids.length === 0 ? [] : [{ alertIds: { $in: ids }, openedAt }]),
   ])
-    for (const one of (await stored.list({ filter, sort: { openedAt: 1 }, limit: mostIncidents })).items)
+    for (const one of (await stored.list({ filter, sort: { openedAt: 1 }, limit: maxIncidents })).items)
       found.set(one.id, one);
   return [...found.values()].toSorted((one, other) => (one.openedAt < other.openedAt ? -1 : 1));
 };
@@ -162,7 +162,7 @@ export const getSloReport = defineOperation({
     format: z.enum(['json', 'csv']).default('json'),
   }),
   response: z.strictObject({
-    ...{ period: z.enum(calendarPeriods), timeZone: z.string(), ...lastLook, items: z.array(Period) },
+    ...{ period: z.enum(calendarPeriods), timeZone: z.string(), ...measurementFields, items: z.array(Period) },
   }),
   async handler({ caller, params, query, request }, ports) {
     const known = await foundSlo(params.id, caller, ports);
@@ -170,9 +170,9 @@ export const getSloReport = defineOperation({
     const { period, timeZone = ownZone, format } = query;
     const nowMs = ports.clock.now();
     const range = rangeOfSlices(query, nowMs);
-    const periods = periodsIn({ period, timeZone }, range, mostPeriods);
+    const periods = periodsIn({ period, timeZone }, range, maxPeriods);
     if (periods === undefined)
-      throw invalid('from', `gives more than ${mostPeriods} periods: take a later one, or longer periods`);
+      throw invalid('from', `gives more than ${maxPeriods} periods: take a later one, or longer periods`);
     const own = ports.documents.of(caller.tenantId);
     const { periods: reports, ...measured } = await reportOf(readingOf(caller, ports), known, {
       ...{ periods, nowMs, maintenance: await readExclusions(own, [known.slo]) },

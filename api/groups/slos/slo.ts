@@ -7,7 +7,7 @@ import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';
 import { entitlementsOf } from '../../../subjects/slos/signals.ts';
-import { standingsOf } from '../../../subjects/slos/status.ts';
+import { readSloStatuses } from '../../../subjects/slos/status.ts';
 import { readSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { invalidFields } from '../../errors.ts';
@@ -16,10 +16,10 @@ import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
 import { sloFigures } from './figures.ts';
-import { keepManagedRules } from './managed-rules.ts';
+import { syncSloRules } from './managed-rules.ts';
 
 /** Of an organization. */
-const mostSlos = 1000;
+const maxSlos = 1000;
 
 /** An objective that is understood. */
 export type Document = SloFields & Pick<StoredSlo, 'queryVersion'>;
@@ -32,7 +32,7 @@ export const prepared = (after: SloFields, caller: Caller): Document => {
   return { ...after, queryVersion };
 };
 
-const Standing = z
+const Status = z
   .strictObject({
     ...sloFigures,
     measuredUpTo: z.iso.datetime(),
@@ -42,7 +42,7 @@ const Standing = z
   .nullable()
   .describe('How it stands in its window; null where it was not measured yet, or that cannot be read now');
 
-const View = z.strictObject({ ...SloFields.shape, standing: Standing, ...storedView });
+const View = z.strictObject({ ...SloFields.shape, standing: Status, ...storedView });
 
 const show = async (
   documents: readonly (Document & Stored)[],
@@ -55,11 +55,11 @@ const show = async (
     known.map(({ slo }) => slo),
   );
   const at = { nowMs: ports.clock.now(), maintenance };
-  const standings = await standingsOf(readingOf(caller, ports), known, at).catch((error: unknown) => {
+  const statuses = await readSloStatuses(readingOf(caller, ports), known, at).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'how objectives stand cannot be read');
     return [];
   });
-  const byId = new Map(known.map(({ id }, index) => [id, standings[index] ?? null]));
+  const byId = new Map(known.map(({ id }, index) => [id, statuses[index] ?? null]));
   return read.map(({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
     ...{ ...slo, standing: byId.get(id) ?? null },
     ...{ id, version, createdAt, updatedAt },
@@ -85,9 +85,9 @@ export const sloResource = defineResource<typeof SloFields, Document, typeof Vie
   live: true,
   show,
   initial: () => ({ queryVersion }),
-  alongside: keepManagedRules,
+  alongside: syncSloRules,
   prepare: (after, { caller }) => prepared(after, caller),
-  most: mostSlos,
+  maxCount: maxSlos,
   list: {
     searched: ['name', 'description'],
     filters: { service: equals('service'), type: equals('type') },

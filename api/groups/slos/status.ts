@@ -6,7 +6,7 @@ import { statusOf } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { lastLook, sloFigures } from './figures.ts';
+import { measurementFields, sloFigures } from './figures.ts';
 import { foundSlo } from './found.ts';
 
 const Status = z.strictObject({
@@ -33,7 +33,7 @@ const Status = z.strictObject({
     .nullable()
     .describe('How its error-budget policy stands; null without one'),
   window: z.strictObject({ from: z.iso.datetime(), to: z.iso.datetime() }),
-  ...lastLook,
+  ...measurementFields,
 });
 
 export const getSloStatus = defineOperation({

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
-import { mostChecks } from '../../../schemas/resources/synthetic-check.ts';
-import { mostLocations, syntheticLocations } from '../../../schemas/resources/synthetic-location.ts';
+import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { maxLocations, syntheticLocations } from '../../../schemas/resources/synthetic-location.ts';
 import {
   lineOfField,
   type ReadCheckFile,
-  readCheckFilesApart,
+  readCheckFilesInWorker,
   writeCheck,
 } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -17,7 +17,7 @@ import { type Importing, importInParts, outcomeFields, writeByName } from '../..
 import { checkResource } from './check.ts';
 
 const readLocations = async (documents: TenantDocuments) =>
-  (await documents.collection(syntheticLocations).list({ limit: mostLocations })).items;
+  (await documents.collection(syntheticLocations).list({ limit: maxLocations })).items;
 
 export const exportChecks = defineOperation({
   method: 'GET',
@@ -71,15 +71,15 @@ const settledWith = async (
 };
 
 /** Creates or changes the check of that name. */
-const take = async (
+const importCheck = async (
   file: ReadCheckFile,
   { ids, known }: Awaited<ReturnType<typeof readNamed>>,
   importing: Importing,
 ): Promise<Outcome> => {
-  const told = { document: file.document, line: file.line, name: file.name };
+  const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
   const refuse = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
-    ...{ ...told, outcome: 'refused', id: null, losses },
+    ...{ ...base, outcome: 'refused', id: null, losses },
     problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? lineOfField(file, path) })),
   });
   const { check } = file;
@@ -92,7 +92,7 @@ const take = async (
     };
     const wrong = checkProblems(next, known);
     if (wrong.length > 0) return refuse(wrong);
-    return { ...told, ...(await writeByName(checkResource, next, importing)), problems: [], losses };
+    return { ...base, ...(await writeByName(checkResource, next, importing)), problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return refuse(error.details ?? [{ path: '', message: error.message }]);
@@ -129,13 +129,13 @@ export const importChecks = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const files = await readCheckFilesApart({ tenantId: caller.tenantId, signal }, body.source);
-    if (files.length > mostChecks)
-      throw invalid('source', `has ${files.length} checks, and at most ${mostChecks} are read`);
+    const files = await readCheckFilesInWorker({ tenantId: caller.tenantId, signal }, body.source);
+    if (files.length > maxChecks)
+      throw invalid('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
     const items = await importInParts(files, change, async (part, scope) => {
       const named = await readNamed(scope.of(caller.tenantId));
       const outcomes: Outcome[] = [];
-      for (const file of part) outcomes.push(await take(file, named, { scope, caller, dryRun: body.dryRun }));
+      for (const file of part) outcomes.push(await importCheck(file, named, { scope, caller, dryRun: body.dryRun }));
       return outcomes;
     });
     return { items };

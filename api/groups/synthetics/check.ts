@@ -2,27 +2,27 @@ import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import type { Plan } from '../../../schemas/resources/plan.ts';
-import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
-import { mostChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { maxChecks, syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { checkStates } from '../../../schemas/synthetic-runs.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
-import { nextDueTimes } from '../../../subjects/synthetics/beat-times.ts';
 import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
 import { downtimeAt, readWindows } from '../../../subjects/synthetics/downtimes.ts';
+import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { monthProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 import type { CheckState } from '../../../subjects/synthetics/state.ts';
-import { readLastDue, readStandings, type Standing } from '../../../subjects/synthetics/stored-results.ts';
+import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subjects/synthetics/stored-results.ts';
 import type { Span } from '../../../subjects/synthetics/uptime.ts';
-import { keepRules } from '../../alert-rules/managed.ts';
+import { syncManagedRules } from '../../alert-rules/managed.ts';
 import { ApiError, invalidFields } from '../../errors.ts';
 import { readingOf } from '../../kernel/reading.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { makeBeatToken } from './beat-token.ts';
+import { makeHeartbeatToken } from './heartbeat-token.ts';
 
 const share = z.number().nullable();
 
@@ -58,7 +58,7 @@ interface Shown {
 }
 
 /** A planned downtime covers what the check would be. */
-const shownState = (known: Standing | undefined, downtime: Span | undefined): Shown => {
+const shownState = (known: CheckStatus | undefined, downtime: Span | undefined): Shown => {
   const since = (ms: number): string => new Date(ms).toISOString();
   if (downtime !== undefined) return { state: 'maintenance', since: since(downtime.fromMs) };
   return known === undefined ? { state: null, since: null } : { state: known.state, since: since(known.sinceMs) };
@@ -68,14 +68,14 @@ const nextTimes = 5;
 
 /** What is shown of heartbeats beside what other checks have, by id. */
 const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: ResourceContext) => {
-  const told = documents.filter(({ type }) => type === 'heartbeat');
-  if (told.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
+  const heartbeatChecks = documents.filter(({ type }) => type === 'heartbeat');
+  if (heartbeatChecks.length === 0) return new Map<string, { nextDueAt: string[]; tokenPrefix: string | null }>();
   const nowMs = ports.clock.now();
-  const ids = told.map(({ id }) => id);
+  const ids = heartbeatChecks.map(({ id }) => id);
   const [tokens, lastDue] = await Promise.all([
     ports.documents
       .of(caller.tenantId)
-      .collection(syntheticBeatTokens)
+      .collection(syntheticHeartbeatTokens)
       .list({ filter: { id: { $in: ids } }, limit: ids.length }),
     readLastDue(readingOf(caller, ports), ids).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'when heartbeats last ran cannot be read');
@@ -84,9 +84,9 @@ const heartbeatsOf = async (documents: readonly Document[], { caller, ports }: R
   ]);
   const prefixes = new Map(tokens.items.map(({ id, prefix }) => [id, prefix]));
   return new Map(
-    told.map(({ id, enabled, every, heartbeat, createdAt }) => {
-      const asked = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextTimes };
-      const times = enabled && heartbeat !== undefined ? nextDueTimes({ every, heartbeat }, asked) : [];
+    heartbeatChecks.map(({ id, enabled, every, heartbeat, createdAt }) => {
+      const options = { baseMs: lastDue.get(id) ?? Date.parse(createdAt), nowMs, count: nextTimes };
+      const times = enabled && heartbeat !== undefined ? nextDueTimes({ every, heartbeat }, options) : [];
       const nextDueAt = times.map((ms) => new Date(ms).toISOString());
       return [id, { nextDueAt, tokenPrefix: prefixes.get(id) ?? null }];
     }),
@@ -97,17 +97,17 @@ const show = async (documents: readonly Document[], context: ResourceContext): P
   const { caller, ports } = context;
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
-  const [standings, windows, heartbeats] = await Promise.all([
-    readStandings(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
+  const [statuses, windows, heartbeats] = await Promise.all([
+    readCheckStatuses(readingOf(caller, ports), ids, nowMs).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'how checks stand cannot be read');
-      return new Map<string, Standing>();
+      return new Map<string, CheckStatus>();
     }),
     readWindows(ports.documents.of(caller.tenantId)),
     heartbeatsOf(documents, context),
   ]);
   const downtimeOf = downtimeAt(windows, nowMs);
   return documents.map((document) => {
-    const known = standings.get(document.id);
+    const known = statuses.get(document.id);
     const [day = null, days30 = null, days90 = null] = known?.uptime ?? [];
     return {
       ...document,
@@ -123,11 +123,11 @@ const refuseManyRuns = async (
   { name, limits }: Plan,
   { after, before }: { readonly after: CheckFields; readonly before: Document | undefined },
 ): Promise<void> => {
-  const most = limits.syntheticRunsPerMonth ?? null;
-  if (most === null) return;
-  const { items } = await own.collection(syntheticChecks).list({ limit: mostChecks });
+  const maxRuns = limits.syntheticRunsPerMonth ?? null;
+  if (maxRuns === null) return;
+  const { items } = await own.collection(syntheticChecks).list({ limit: maxChecks });
   const others = items.filter(({ id }) => id !== before?.id);
-  const problem = monthProblem(after, { before, others, most, plan: name });
+  const problem = monthProblem(after, { before, others, maxRuns, plan: name });
   if (problem !== undefined) throw new ApiError('CONFLICT', problem);
 };
 
@@ -166,15 +166,15 @@ export const checkResource = defineResource<typeof CheckFields, CheckFields, typ
     await refuseManyRuns(own, caller.plan, { after, before });
     return after;
   },
-  created: async (documents, { id, type }) => (type === 'heartbeat' ? makeBeatToken(documents, id) : {}),
+  created: async (documents, { id, type }) => (type === 'heartbeat' ? makeHeartbeatToken(documents, id) : {}),
   async alongside(documents, { before, after }) {
     const id = (after ?? before)?.id ?? '';
-    await keepRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
+    await syncManagedRules(documents, { checkId: id }, after === undefined ? [] : [[id, alertRuleOf(id, after)]]);
     const hadPage = before !== undefined && before.type === 'browser' && after?.type !== 'browser';
     if (hadPage) await deleteMatching(documents.collection(syntheticPictures), { checkId: before.id });
     if (before?.type === 'heartbeat' && after?.type !== 'heartbeat')
-      await deleteMatching(documents.collection(syntheticBeatTokens), { id: before.id });
+      await deleteMatching(documents.collection(syntheticHeartbeatTokens), { id: before.id });
   },
-  most: mostChecks,
+  maxCount: maxChecks,
   list: { searched: ['name', 'description'], filters: { type: equals('type'), projectId: equals('projectId') } },
 });

@@ -16,8 +16,8 @@ import { defineOperation } from '../../kernel/operation.ts';
 import {
   maintenanceWindowResource,
   preparedWindow,
-  standingOf,
-  standingView,
+  statusOf,
+  statusView,
 } from '../../maintenance-windows/maintenance-window.ts';
 import { etagOf, preconditionOf } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
@@ -34,14 +34,14 @@ const View = z.strictObject({
   ...DowntimeFields.shape,
   matchers: MaintenanceWindowFields.shape.matchers.describe('The same, as the maintenance window of this id has it'),
   checks: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('Checks that it is about now'),
-  ...standingView,
+  ...statusView,
 });
 
 const shown = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
   ...window,
   ...{ ...scopeOf(window), checkIds: [...scopeOf(window).checkIds] },
   checks: checks.filter(downtimeTest(window)).map(({ id, name }) => ({ id, name })),
-  ...standingOf(window, nowMs),
+  ...statusOf(window, nowMs),
 });
 
 /** One that names checks stays a downtime also where they are gone. */
@@ -59,11 +59,11 @@ export const listDowntimes = defineOperation({
   async handler({ caller, query: { checkId } }, { documents, clock }) {
     const own = documents.of(caller.tenantId);
     const [windows, all] = await Promise.all([readWindows(own), readChecks(own)]);
-    const asked = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
-    if (checkId !== undefined && asked.length === 0)
+    const selectedChecks = checkId === undefined ? all : all.filter(({ id }) => id === checkId);
+    if (checkId !== undefined && selectedChecks.length === 0)
       throw invalidFields([{ path: 'checkId', message: `there is no synthetic check ${checkId}` }]);
     const items = windows.filter((window) =>
-      checkId === undefined ? isDowntime(window, all) : asked.some(downtimeTest(window)),
+      checkId === undefined ? isDowntime(window, all) : selectedChecks.some(downtimeTest(window)),
     );
     return { items: items.map((window) => shown(window, all, clock.now())), nextCursor: null };
   },

@@ -1,8 +1,8 @@
-import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
-import { syntheticBeatTokens } from '../../../schemas/resources/synthetic-beat-token.ts';
+import { syntheticHeartbeatTokens } from '../../../schemas/resources/synthetic-heartbeat-token.ts';
 import { syntheticLocations, syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticCheckNotifications, syntheticSuspects } from '../../../schemas/resources/synthetic-notification.ts';
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
-import { syntheticChecksTold, syntheticSuspects } from '../../../schemas/resources/synthetic-told.ts';
+import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { defineGroup } from '../define-group.ts';
 import { exportChecks, importChecks } from './as-code.ts';
@@ -11,7 +11,7 @@ import { createDowntime, deleteDowntime, listDowntimes } from './downtimes.ts';
 import { createLocation, deleteLocation, listLocations } from './locations.ts';
 import { listPictures } from './pictures.ts';
 import { getProbeWork, sendProbePicture, sendProbeResults } from './probe.ts';
-import { renewBeatToken } from './renew-beat-token.ts';
+import { renewHeartbeatToken } from './renew-heartbeat-token.ts';
 import { getUptime, listRuns } from './results.ts';
 import { runCheckNow, tryCheck } from './run-now.ts';
 import { deleteVariable, listVariables, setVariable } from './variables.ts';
@@ -29,7 +29,7 @@ export const syntheticsGroup = defineGroup({
     deleteVariable,
     runCheckNow,
     tryCheck,
-    renewBeatToken,
+    renewHeartbeatToken,
     listRuns,
     getUptime,
     listPictures,
@@ -46,10 +46,10 @@ export const syntheticsGroup = defineGroup({
     syntheticLocations,
     syntheticProbeContacts,
     syntheticVariables,
-    syntheticAskedRuns,
-    syntheticChecksTold,
+    syntheticRunRequests,
+    syntheticCheckNotifications,
     syntheticSuspects,
-    syntheticBeatTokens,
+    syntheticHeartbeatTokens,
     syntheticPictures,
   ],
 });

@@ -5,12 +5,12 @@ import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import type { Settings } from '../../../schemas/settings.ts';
-import type { ProbeAlarm, ProbePicture, ProbeResult, ProbeTold, Work } from '../../../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbePicture, ProbeReport, ProbeResult, Work } from '../../../schemas/synthetic-work.ts';
 import { topics } from '../../../schemas/topics.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
-import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
-import { keepPicture } from '../../../subjects/synthetics/pictures.ts';
+import { requestRunsElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { storePicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { openPublisher } from '../../event-publisher.ts';
 
@@ -32,10 +32,10 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
       return [...found];
     },
     source: (tenantId: string) => ({
-      work: (digest: string | undefined, _: AbortSignal, told: ProbeTold): Promise<Work> =>
+      work: (digest: string | undefined, _: AbortSignal, probeState: ProbeReport): Promise<Work> =>
         workOf(
           documents.of(tenantId),
-          { location: localLocation, probe: localLocation, digest, ...told, nowMs: clock.now() },
+          { location: localLocation, probe: localLocation, digest, ...probeState, nowMs: clock.now() },
           box,
         ),
       async send(results: readonly ProbeResult[]): Promise<void> {
@@ -44,9 +44,9 @@ export const openLocalWork = async ({ bus, documents, clock, settings }: Options
         await runs.publish(...accepted.runs);
       },
       alarm: (alarms: readonly ProbeAlarm[]): Promise<void> =>
-        askElsewhere(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
+        requestRunsElsewhere(documents.of(tenantId), alarms, { location: localLocation, nowMs: clock.now() }),
       async show(picture: ProbePicture): Promise<void> {
-        await keepPicture(documents.of(tenantId), picture, { location: localLocation, nowMs: clock.now() });
+        await storePicture(documents.of(tenantId), picture, { location: localLocation, nowMs: clock.now() });
       },
     }),
     close: () => runs.close(),

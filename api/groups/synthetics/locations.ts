@@ -4,7 +4,7 @@ import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import { ConflictError, type Stored, type TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   LocationFields,
-  mostLocations,
+  maxLocations,
   type SyntheticLocation,
   syntheticLocations,
   syntheticProbeContacts,
@@ -20,13 +20,13 @@ import { checkResource } from './check.ts';
 import { makeProbeToken } from './probe-token.ts';
 
 /** What the audit log is told: nothing of the token. */
-const told = ({ name, description, prefix }: SyntheticLocation): object => ({ name, description, prefix });
+const toAuditFields = ({ name, description, prefix }: SyntheticLocation): object => ({ name, description, prefix });
 
 /** Stores a new one. Throws where there are too many, or one of that name. */
 const insert = async (own: TenantDocuments, location: SyntheticLocation & { readonly id: string }) => {
   const stored = own.collection(syntheticLocations);
-  if ((await stored.count()) >= mostLocations)
-    throw new ApiError('CONFLICT', `there are ${mostLocations} synthetic locations: delete one first`);
+  if ((await stored.count()) >= maxLocations)
+    throw new ApiError('CONFLICT', `there are ${maxLocations} synthetic locations: delete one first`);
   try {
     return await stored.insert(location);
   } catch (error) {
@@ -54,13 +54,21 @@ const LocationView = z.strictObject({
 
 const shown = (
   { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
-  told: {
+  probeStatus: {
     readonly heardAt: string | null;
     readonly cannot: readonly Inability[];
     readonly clockAheadMs: number | null;
     readonly checks: number;
   },
-): z.input<typeof LocationView> => ({ id, name, description, prefix, ...told, cannot: [...told.cannot], createdAt });
+): z.input<typeof LocationView> => ({
+  id,
+  name,
+  description,
+  prefix,
+  ...probeStatus,
+  cannot: [...probeStatus.cannot],
+  createdAt,
+});
 
 export const listLocations = defineOperation({
   method: 'GET',
@@ -72,23 +80,23 @@ export const listLocations = defineOperation({
   async handler({ caller }, { documents }) {
     const own = documents.of(caller.tenantId);
     const [locations, contacts, checks] = await Promise.all([
-      own.collection(syntheticLocations).list({ sort: { name: 1 }, limit: mostLocations }),
+      own.collection(syntheticLocations).list({ sort: { name: 1 }, limit: maxLocations }),
       own.collection(syntheticProbeContacts).list({ sort: { heardAt: -1 } }),
       readChecks(own),
     ]);
     // The latest of each location counts.
-    const heard = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
-    const told = (id: string) => ({
-      heardAt: heard.get(id)?.heardAt ?? null,
-      cannot: [...(heard.get(id)?.cannot ?? [])],
-      clockAheadMs: heard.get(id)?.clockAheadMs ?? null,
+    const contactsByLocation = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
+    const probeStatusOf = (id: string) => ({
+      heardAt: contactsByLocation.get(id)?.heardAt ?? null,
+      cannot: [...(contactsByLocation.get(id)?.cannot ?? [])],
+      clockAheadMs: contactsByLocation.get(id)?.clockAheadMs ?? null,
       checks: checks.filter((check) => check.locations.includes(id)).length,
     });
     const local = {
       ...{ id: localLocation, name: 'Local', description: 'Beside this installation', prefix: '', createdAt: null },
-      ...told(localLocation),
+      ...probeStatusOf(localLocation),
     };
-    return { items: [local, ...locations.items.map((one) => shown(one, told(one.id)))], nextCursor: null };
+    return { items: [local, ...locations.items.map((one) => shown(one, probeStatusOf(one.id)))], nextCursor: null };
   },
 });
 
@@ -109,7 +117,7 @@ export const createLocation = defineOperation({
     const { token, ...secret } = makeProbeToken(secretBox, caller.tenantId, id);
     const location = await change(async ({ of, record }) => {
       const after = await insert(of(caller.tenantId), { ...body, ...secret, id });
-      record({ id, name: after.name, after: told(after) });
+      record({ id, name: after.name, after: toAuditFields(after) });
       return after;
     });
     return { ...shown(location, { heardAt: null, cannot: [], clockAheadMs: null, checks: 0 }), token };
@@ -158,7 +166,7 @@ export const deleteLocation = defineOperation({
       await deleteMatching(own.collection(syntheticProbeContacts), { location: id });
       await deleteMatching(own.collection(syntheticPictures), { location: id });
       await own.collection(syntheticLocations).delete(id, before.version);
-      scope.record({ id, name: before.name, before: told(before) });
+      scope.record({ id, name: before.name, before: toAuditFields(before) });
     });
     return {};
   },

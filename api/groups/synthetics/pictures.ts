@@ -6,7 +6,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { foundCheck } from './results.ts';
 
 /** One is a fifth of a megabyte. */
-const mostAtOnce = 20;
+const maxAtOnce = 20;
 
 export const listPictures = defineOperation({
   method: 'GET',
@@ -17,7 +17,7 @@ export const listPictures = defineOperation({
   params: idParameter,
   query: z.strictObject({
     location: z.string().min(1).max(128).optional(),
-    limit: z.coerce.number().int().min(1).max(mostAtOnce).default(mostAtOnce),
+    limit: z.coerce.number().int().min(1).max(maxAtOnce).default(maxAtOnce),
     cursor: cursorParameter,
   }),
   response: z.strictObject({

@@ -1,8 +1,15 @@
 import { z } from 'zod';
-import { ProbeAlarm, ProbeName, ProbePicture, ProbeResult, ProbeTold, Work } from '../../../schemas/synthetic-work.ts';
+import {
+  ProbeAlarm,
+  ProbeName,
+  ProbePicture,
+  ProbeReport,
+  ProbeResult,
+  Work,
+} from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
-import { askElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
-import { keepPicture } from '../../../subjects/synthetics/pictures.ts';
+import { requestRunsElsewhere } from '../../../subjects/synthetics/elsewhere.ts';
+import { storePicture } from '../../../subjects/synthetics/pictures.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { locationOf } from './probe-token.ts';
@@ -21,7 +28,7 @@ export const getProbeWork = defineOperation({
   body: z.strictObject({
     probe: ProbeName,
     digest: z.string().max(128).optional(),
-    ...ProbeTold.shape,
+    ...ProbeReport.shape,
   }),
   response: Work,
   async handler({ body, request }, { documents, clock, secretBox }) {
@@ -52,7 +59,7 @@ export const sendProbeResults = defineOperation({
     const from = { tenantId, location: id, nowMs: clock.now() };
     const { runs, refused } = await acceptedRuns(documents.of(tenantId), body.results, from);
     await syntheticRuns.publish(...runs);
-    await askElsewhere(documents.of(tenantId), body.alarms, from);
+    await requestRunsElsewhere(documents.of(tenantId), body.alarms, from);
     return { accepted: body.results.length - refused.length, refused: [...refused] };
   },
 });
@@ -69,7 +76,7 @@ export const sendProbePicture = defineOperation({
   response: z.strictObject({ reason: z.string().describe('Why it is not kept; empty where it is') }),
   async handler({ body, request }, { documents, clock, secretBox }) {
     const { tenantId, id } = await locationOf(request, { documents, secretBox });
-    const refusal = await keepPicture(documents.of(tenantId), body, { location: id, nowMs: clock.now() });
+    const refusal = await storePicture(documents.of(tenantId), body, { location: id, nowMs: clock.now() });
     return { reason: refusal ?? '' };
   },
 });

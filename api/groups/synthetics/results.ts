@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, someText, textIn, textPart } from '../../../queries/cursor.ts';
-import { askedRange } from '../../../queries/range.ts';
+import { parseRange } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import { calendarPeriods } from '../../../schemas/slo-slices.ts';
 import { runOutcomes } from '../../../schemas/synthetic-runs.ts';
 import { downtimesOf, readWindows } from '../../../subjects/synthetics/downtimes.ts';
 import { type KnownCheck, readCheck } from '../../../subjects/synthetics/known.ts';
-import { mostPeriods, periodsOf } from '../../../subjects/synthetics/periods.ts';
+import { maxPeriods, periodsOf } from '../../../subjects/synthetics/periods.ts';
 import { readRuns, readStates } from '../../../subjects/synthetics/stored-results.ts';
 import { uptimeOf } from '../../../subjects/synthetics/uptime.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -27,7 +27,7 @@ export const foundCheck = async (id: string, caller: Caller, { documents }: Port
 };
 
 const msOfRange = (query: { from: string; to: string }, nowMs: number) => {
-  const { from, to } = askedRange(query, nowMs);
+  const { from, to } = parseRange(query, nowMs);
   return { fromMs: Number(from / 1_000_000n), toMs: Number(to / 1_000_000n) };
 };
 
@@ -103,10 +103,10 @@ export const getUptime = defineOperation({
   async handler({ caller, params, query }, ports) {
     const check = await foundCheck(params.id, caller, ports);
     const nowMs = ports.clock.now();
-    const asked = msOfRange(query, nowMs);
-    const range = { fromMs: asked.fromMs, toMs: Math.min(asked.toMs, nowMs) };
+    const requestedRange = msOfRange(query, nowMs);
+    const range = { fromMs: requestedRange.fromMs, toMs: Math.min(requestedRange.toMs, nowMs) };
     const periods = periodsOf(range, query);
-    if (periods === undefined) throw invalid('period', `gives more than ${mostPeriods} periods: take a longer one`);
+    if (periods === undefined) throw invalid('period', `gives more than ${maxPeriods} periods: take a longer one`);
     const [states, windows] = await Promise.all([
       readStates(readingOf(caller, ports), check.id, range),
       readWindows(ports.documents.of(caller.tenantId)),

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
-import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
-import { mostChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { maxChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
 import { readKnown } from '../../../subjects/synthetics/known.ts';
 import { checkProblems } from '../../../subjects/synthetics/problems.ts';
 import { checkTypeOf } from '../../../subjects/synthetics/registry.ts';
-import { askedForMs, vanishedMs } from '../../../subjects/synthetics/work.ts';
+import { requestTtlMs, vanishedMs } from '../../../subjects/synthetics/work.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalid, invalidFields } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -19,7 +19,7 @@ import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { RunView, shownRun } from './run-view.ts';
 
-const lookMs = 250;
+const pollMs = 250;
 const forgottenMs = 600_000;
 
 /** Of these, the locations that have a probe which was heard from. */
@@ -27,10 +27,12 @@ const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: 
   const { items } = await own
     .collection(syntheticProbeContacts)
     .list({ filter: { location: { $in: [...locations] } } });
-  const heard = new Set(
-    items.filter(({ heardAt }) => nowMs - Date.parse(heardAt) < vanishedMs).map(({ location }) => location),
+  const reachableLocations = new Set(
+    items
+      .filter(({ heardAt: lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < vanishedMs)
+      .map(({ location }) => location),
   );
-  return locations.filter((location) => heard.has(location));
+  return locations.filter((location) => reachableLocations.has(location));
 };
 
 const answered = z.strictObject({
@@ -43,43 +45,43 @@ const answered = z.strictObject({
   ),
 });
 
-interface Asked {
+interface RunRequest {
   readonly id: string;
   readonly locations: readonly string[];
-  readonly askedMs: number;
+  readonly requestedAtMs: number;
 }
 
 /** Waits for the results of a run off the schedule, as long as any may come, and forgets that it was asked for. */
 const resultsOf = async (
-  { id, locations, askedMs }: Asked,
+  { id, locations, requestedAtMs }: RunRequest,
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
   { documents, clock }: Ports,
 ): Promise<z.input<typeof answered>> => {
   const own = documents.of(caller.tenantId);
-  const asked = own.collection(syntheticAskedRuns);
-  const reached = await alive(own, locations, askedMs);
-  let results = (await asked.find(id))?.results ?? {};
-  while (clock.now() - askedMs < askedForMs && !reached.every((location) => Object.hasOwn(results, location))) {
-    await pause(lookMs, undefined, { signal });
-    results = (await asked.find(id))?.results ?? results;
+  const runRequests = own.collection(syntheticRunRequests);
+  const reached = await alive(own, locations, requestedAtMs);
+  let results = (await runRequests.find(id))?.results ?? {};
+  while (clock.now() - requestedAtMs < requestTtlMs && !reached.every((location) => Object.hasOwn(results, location))) {
+    await pause(pollMs, undefined, { signal });
+    results = (await runRequests.find(id))?.results ?? results;
   }
   // What was not run by now, nobody waits for.
-  await asked.delete(id);
-  await deleteMatching(asked, { askedMs: { $lt: askedMs - forgottenMs } });
+  await runRequests.delete(id);
+  await deleteMatching(runRequests, { askedMs: { $lt: requestedAtMs - forgottenMs } });
   return {
     items: locations.map((location) => {
       const run = results[location];
       if (run !== undefined) return { location, run: shownRun(run), reason: '' };
       const reason = reached.includes(location)
-        ? `no result came within ${askedForMs / 1000} seconds`
+        ? `no result came within ${requestTtlMs / 1000} seconds`
         : 'no probe of this location was heard from lately';
       return { location, run: null, reason };
     }),
   };
 };
 
-const refuseTold = ({ type }: CheckFields): void => {
-  if (checkTypeOf(type).isTold)
+const refusePassiveCheck = ({ type }: CheckFields): void => {
+  if (checkTypeOf(type).isPassive)
     throw new ApiError('CONFLICT', `a check of the type ${type} is not run: what it watches tells of itself`);
 };
 
@@ -100,26 +102,26 @@ export const runCheckNow = defineOperation({
   }),
   response: answered,
   async handler({ caller, params, body, change, signal }, ports) {
-    const askedMs = ports.clock.now();
+    const requestedAtMs = ports.clock.now();
     const { id, locations } = await change(async (scope) => {
       const check = await checkResource.writer(scope, caller).find(params.id);
-      refuseTold(check);
-      const wanted = body.locations ?? check.locations;
-      const other = wanted.findIndex((location) => !check.locations.includes(location));
+      refusePassiveCheck(check);
+      const requestedLocations = body.locations ?? check.locations;
+      const other = requestedLocations.findIndex((location) => !check.locations.includes(location));
       if (other >= 0) throw invalid(`locations.${other}`, 'is no location of this check');
       const made = await scope
         .of(caller.tenantId)
-        .collection(syntheticAskedRuns)
-        .insert({ checkId: params.id, locations: wanted, askedMs, results: {} });
+        .collection(syntheticRunRequests)
+        .insert({ checkId: params.id, locations: requestedLocations, askedMs: requestedAtMs, results: {} });
       scope.record({ id: params.id, name: check.name });
-      return { id: made.id, locations: wanted };
+      return { id: made.id, locations: requestedLocations };
     });
-    return resultsOf({ id, locations, askedMs }, { caller, signal }, ports);
+    return resultsOf({ id, locations, requestedAtMs }, { caller, signal }, ports);
   },
 });
 
 /** Of an organization at the same time: tries are no part of what a plan counts. */
-const mostTries = 20;
+const maxTries = 20;
 
 export const tryCheck = defineOperation({
   method: 'POST',
@@ -131,22 +133,31 @@ export const tryCheck = defineOperation({
   body: z.strictObject({ check: CheckFields.meta({ examples: [checkResource.example] }) }),
   response: answered,
   async handler({ caller, body, change, signal }, ports) {
-    const askedMs = ports.clock.now();
+    const requestedAtMs = ports.clock.now();
     const check = settled(body.check);
-    refuseTold(check);
+    refusePassiveCheck(check);
     const problems = checkProblems(check, await readKnown(ports.documents.of(caller.tenantId)));
     if (problems.length > 0)
       throw invalidFields(problems.map(({ path, message }) => ({ path: `check.${path}`, message })));
     const { locations } = check;
     const { id } = await change(async (scope) => {
-      const asked = scope.of(caller.tenantId).collection(syntheticAskedRuns);
-      const open = await asked.list({ filter: { askedMs: { $gte: askedMs - askedForMs } }, limit: mostChecks });
-      if (open.items.filter(({ tried }) => tried !== undefined).length >= mostTries)
-        throw new ApiError('CONFLICT', `${mostTries} checks are tried already: wait until one of them has ended`);
-      const made = await asked.insert({ checkId: randomUUID(), tried: check, locations, askedMs, results: {} });
+      const runRequests = scope.of(caller.tenantId).collection(syntheticRunRequests);
+      const open = await runRequests.list({
+        filter: { askedMs: { $gte: requestedAtMs - requestTtlMs } },
+        limit: maxChecks,
+      });
+      if (open.items.filter(({ tried }) => tried !== undefined).length >= maxTries)
+        throw new ApiError('CONFLICT', `${maxTries} checks are tried already: wait until one of them has ended`);
+      const made = await runRequests.insert({
+        checkId: randomUUID(),
+        tried: check,
+        locations,
+        askedMs: requestedAtMs,
+        results: {},
+      });
       scope.record({ id: made.id, name: check.name });
       return made;
     });
-    return resultsOf({ id, locations, askedMs }, { caller, signal }, ports);
+    return resultsOf({ id, locations, requestedAtMs }, { caller, signal }, ports);
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import {
-  mostVariables,
+  maxVariables,
   type SyntheticVariable,
   syntheticVariables,
 } from '../../../schemas/resources/synthetic-variable.ts';
@@ -12,7 +12,7 @@ import { variablePurpose } from '../../../subjects/synthetics/work.ts';
 import { hasAlready } from '../../changes.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { secretMask, tellSecrets } from '../../resources/resource-secrets.ts';
+import { markSecretChanges, secretMask } from '../../resources/resource-secrets.ts';
 
 const name = z.string().regex(templateName, 'must be a name of letters, digits, _ and -, 64 at most');
 
@@ -45,8 +45,8 @@ const shown = (
 });
 
 const secrets = [{ path: 'value', destination: [] }];
-const told = (variable: SyntheticVariable, before?: SyntheticVariable): object =>
-  variable.isSecret ? tellSecrets(variable, secrets, before) : variable;
+const toAuditFields = (variable: SyntheticVariable, before?: SyntheticVariable): object =>
+  variable.isSecret ? markSecretChanges(variable, secrets, before) : variable;
 
 export const listVariables = defineOperation({
   method: 'GET',
@@ -57,7 +57,7 @@ export const listVariables = defineOperation({
   response: z.strictObject({ items: z.array(VariableView), nextCursor: z.null() }),
   async handler({ caller }, { documents }) {
     const own = documents.of(caller.tenantId);
-    const { items } = await own.collection(syntheticVariables).list({ sort: { id: 1 }, limit: mostVariables });
+    const { items } = await own.collection(syntheticVariables).list({ sort: { id: 1 }, limit: maxVariables });
     const users = usersOfVariables(await readChecks(own));
     return { items: items.map((variable) => shown(variable, users.get(variable.id))), nextCursor: null };
   },
@@ -109,8 +109,8 @@ export const setVariable = defineOperation({
       const own = of(caller.tenantId);
       const stored = own.collection(syntheticVariables);
       const before = await stored.find(params.name);
-      if (before === undefined && (await stored.count()) >= mostVariables)
-        throw new ApiError('CONFLICT', `there are ${mostVariables} synthetic variables: delete one first`);
+      if (before === undefined && (await stored.count()) >= maxVariables)
+        throw new ApiError('CONFLICT', `there are ${maxVariables} synthetic variables: delete one first`);
       const value = storedValue(body, before, (text) => secretBox.seal(variablePurpose, text));
       const next: SyntheticVariable = { ...body, value };
       const users = usersOfVariables(await readChecks(own)).get(params.name) ?? [];
@@ -130,7 +130,12 @@ export const setVariable = defineOperation({
         before === undefined
           ? await stored.insert({ id: params.name, ...next })
           : await stored.replace(params.name, next, before.version);
-      record({ id: params.name, name: params.name, before: before && told(before), after: told(after, before) });
+      record({
+        id: params.name,
+        name: params.name,
+        before: before && toAuditFields(before),
+        after: toAuditFields(after, before),
+      });
       return shown(after, users);
     });
   },
@@ -157,7 +162,7 @@ export const deleteVariable = defineOperation({
         throw new ApiError('CONFLICT', `the synthetic variable is in use by ${names.join(', ')}: change them first`);
       }
       await stored.delete(params.name, before.version);
-      record({ id: params.name, name: params.name, before: told(before) });
+      record({ id: params.name, name: params.name, before: toAuditFields(before) });
     });
     return {};
   },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { documentsIn } from '../../../runtime/documents-in.ts';
 import { templateFavourites, templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { fitOf, type Landed, landedHours, landedOf, needsOf } from '../../../subjects/dashboards/templates/fit.ts';
-import { filledOf, ranked, type Standing, shareOf } from '../../../subjects/dashboards/templates/ranking.ts';
+import { filledOf, ranked, shareOf, type TemplateStatus } from '../../../subjects/dashboards/templates/ranking.ts';
 import { type Template, templates } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { notFound } from '../../errors.ts';
@@ -28,7 +28,7 @@ const landedNow = async (all: readonly Template[], caller: Caller, ports: Ports)
 };
 
 /** Where a template stands in the gallery of an organization, for one who asks. */
-export interface Placed extends Standing {
+export interface Placed extends TemplateStatus {
   readonly isFavourite: boolean;
   readonly place: number;
 }
@@ -47,13 +47,13 @@ export const gallery = async (caller: Caller, ports: Ports): Promise<Placed[]> =
     count(marks, templateId);
     if (userId === caller.actor.id) mine.add(templateId);
   }
-  const standings = all.map((template): Standing => {
+  const entries = all.map((template): TemplateStatus => {
     const panels = landed && fitOf(template.panels, landed);
     return { template, panels, made: made.get(template.id) ?? 0, favourites: marks.get(template.id) ?? 0 };
   });
-  return ranked(standings).map((standing, index) => ({
-    ...standing,
-    isFavourite: mine.has(standing.template.id),
+  return ranked(entries).map((entry, index) => ({
+    ...entry,
+    isFavourite: mine.has(entry.template.id),
     place: index + 1,
   }));
 };

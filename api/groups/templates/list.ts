@@ -15,13 +15,13 @@ export const listTemplates = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Item), nextCursor: z.null() }),
   async handler({ caller, query }, ports) {
-    const sought = query.search?.toLowerCase() ?? '';
+    const searchText = query.search?.toLowerCase() ?? '';
     const items = (await gallery(caller, ports))
       .map(itemOf)
       .filter(({ name, description, sentBy, tags, isFavourite }) => {
         if (query.tag !== undefined && !tags.includes(query.tag)) return false;
         if (query.favourite === 'true' && !isFavourite) return false;
-        return [name, description, ...sentBy].some((text) => text.toLowerCase().includes(sought));
+        return [name, description, ...sentBy].some((text) => text.toLowerCase().includes(searchText));
       });
     return { items, nextCursor: null };
   },

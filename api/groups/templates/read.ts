@@ -5,7 +5,7 @@ import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { needsOf } from '../../../subjects/dashboards/templates/fit.ts';
 import type { Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
-import { dashboardResource, saidBy } from '../../dashboards/dashboard.ts';
+import { dashboardResource, parseSavedDashboard } from '../../dashboards/dashboard.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -42,7 +42,10 @@ const sinceMade = async (
   const original = await own.collection(templateOriginals).find(originalIdOf(id, templateVersion));
   if (original === undefined) throw new Error(`the version ${templateVersion} of ${id} was not kept`);
   const { document: made, documentVersion, queryVersion } = original;
-  const differences = dashboardDifferences(saidBy({ ...made, documentVersion, queryVersion }).document, document);
+  const differences = dashboardDifferences(
+    parseSavedDashboard({ ...made, documentVersion, queryVersion }).document,
+    document,
+  );
   return { dashboardId, templateVersion, differences };
 };
 
@@ -96,7 +99,8 @@ export const getTemplate = defineOperation({
     return {
       ...itemOf(placed),
       needs: needed(template),
-      fits: placed.panels?.map(({ id: panelId, title, lacks }) => ({ panelId, title, lacks })) ?? null,
+      fits:
+        placed.panels?.map(({ id: panelId, title, lacks: missing }) => ({ panelId, title, lacks: missing })) ?? null,
       document: template.document,
       since: query.dashboardId === undefined ? null : await sinceMade(template, query.dashboardId, caller, ports),
     };

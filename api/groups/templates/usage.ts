@@ -30,12 +30,12 @@ export const getTemplateUsage = defineOperation({
         { id, name, made: 0, present: 0, opened: 0, lastMadeAt: null as string | null },
       ]),
     );
-    for await (const { id, templateId, createdAt, isGone } of documentsIn(own.collection(templateUses))) {
+    for await (const { id, templateId, createdAt, isGone: isDeleted } of documentsIn(own.collection(templateUses))) {
       const of = figures.get(templateId);
       if (of === undefined) continue;
       of.made++;
       if (of.lastMadeAt === null || createdAt > of.lastMadeAt) of.lastMadeAt = createdAt;
-      if (isGone) continue;
+      if (isDeleted) continue;
       const [summary, openings] = await Promise.all([
         own.collection(dashboardSummaries).find(id),
         own.collection(dashboardOpenings).find(id),

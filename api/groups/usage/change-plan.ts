@@ -88,13 +88,13 @@ export const lossesOf = (
 ): Detail[] => {
   const losses: Detail[] = [];
   for (const signal of signals) {
-    const kept = Math.min(own[signal] ?? from.retentionDays[signal], from.retentionDays[signal]);
-    const most = to.retentionDays[signal];
-    if (kept <= most) continue;
+    const currentDays = Math.min(own[signal] ?? from.retentionDays[signal], from.retentionDays[signal]);
+    const maxDays = to.retentionDays[signal];
+    if (currentDays <= maxDays) continue;
     const whose = own[signal] === undefined ? '' : ' (the organization’s retention)';
     losses.push({
       path: `retentionDays.${signal}`,
-      message: `${signal} are kept for ${kept} days${whose}; the plan keeps ${most} days, and older data is permanently deleted`,
+      message: `${signal} are kept for ${currentDays} days${whose}; the plan keeps ${maxDays} days, and older data is permanently deleted`,
     });
   }
   const lost = from.entitlements.filter((name) => !to.entitlements.includes(name));

@@ -14,7 +14,7 @@ import { SignalName, usageCache } from './views.ts';
 const hourMs = 3_600_000;
 const stepMs = { hour: hourMs, day: 24 * hourMs } as const;
 const defaultSteps = { hour: 24, day: 30 } as const;
-const mostSteps = 1_000;
+const maxSteps = 1_000;
 
 const id = z.string().min(1).max(128).optional();
 const Query = z.strictObject({
@@ -79,8 +79,8 @@ const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
   const fromMs = begin - (begin % size);
   const toMs = Math.max(fromMs + size, Math.ceil(end / size) * size);
   if (toMs > 4_000_000_000_000) throw invalid('to', 'is too far in the future');
-  if ((toMs - fromMs) / size > mostSteps)
-    throw invalid('from', `makes more than ${mostSteps} steps of one ${step}: use a shorter range or longer steps`);
+  if ((toMs - fromMs) / size > maxSteps)
+    throw invalid('from', `makes more than ${maxSteps} steps of one ${step}: use a shorter range or longer steps`);
   return { fromMs, toMs };
 };
 

@@ -3,8 +3,8 @@ import { organizations, organizationsTenant } from '../../../schemas/resources/o
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
+import { organizationClosedMail } from '../../identity/accounts/account-mails.ts';
 import { closeOrganization } from '../../identity/accounts/closing.ts';
-import { closedLetter } from '../../identity/accounts/letters.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { ownersOf } from '../../identity/accounts/owners.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -95,13 +95,14 @@ export const closeAccount = defineOperation({
       if (before === undefined || before.disabled) throw notFound('organization');
       if (body.name !== before.name) throw invalid('name', 'is not the name of the organization');
       const done = await closeOrganization(scope, before, clock.now());
-      const told = {
+      const details = {
         organization: before.name,
         organizationId: before.id,
         by: caller.actor.name,
         eraseAt: done.closed?.eraseAt ?? '',
       };
-      for (const to of await ownersOf(scope, before.id)) await mail.put(scope, closedLetter(settings, { to, ...told }));
+      for (const to of await ownersOf(scope, before.id))
+        await mail.put(scope, organizationClosedMail(settings, { to, ...details }));
       return done;
     });
     const { at = '', eraseAt = '' } = closed ?? {};

@@ -11,7 +11,7 @@ import { clientSecretPurpose, redirectUriOf } from '../../identity/sso/oidc-clie
 import { discover, issuerProblem, reasonOf } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { sealSecrets, tellSecrets } from '../../resources/resource-secrets.ts';
+import { markSecretChanges, sealSecrets } from '../../resources/resource-secrets.ts';
 import { noProvider, ProviderBody, ProviderView, secretFields, viewOf } from './identity-provider-view.ts';
 
 export const getIdentityProvider = defineOperation({
@@ -57,8 +57,8 @@ export const setIdentityProvider = defineOperation({
       await leadFromDomains(of, tenantId, provider);
       record({
         ...{ id: identityProviderId, name: provider.issuer ?? '' },
-        ...(before === undefined ? {} : { before: tellSecrets(before, secretFields) }),
-        after: tellSecrets(provider, secretFields, before),
+        ...(before === undefined ? {} : { before: markSecretChanges(before, secretFields) }),
+        after: markSecretChanges(provider, secretFields, before),
       });
       if (before !== undefined && isReplaced(before, provider))
         await removeSessions({ of }, { tenantId, provedBy: tenantId });

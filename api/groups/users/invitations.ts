@@ -6,8 +6,8 @@ import { refuseGrant } from '../../callers/rights.ts';
 import { refuseGiving } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, notFound, rateLimited } from '../../errors.ts';
+import { invitationMail } from '../../identity/accounts/account-mails.ts';
 import { withdraw } from '../../identity/accounts/joining.ts';
-import { invitationLetter } from '../../identity/accounts/letters.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { putToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -60,7 +60,7 @@ export const invite = defineOperation({
     const { tenantId, actor, organization } = caller;
     refuseGrant(caller, role);
     refuseGiving(role, caller, ports.scopes);
-    const { granted, retryAfterMs } = await counters.take(`invitations/${tenantId}`, ofTenant, 1);
+    const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, ofTenant, 1);
     if (granted < 1) throw rateLimited('too many invitations at once; wait a moment', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
     const invitation = await change(async (scope) => {
@@ -80,8 +80,8 @@ export const invite = defineOperation({
         invitationId: id,
         expiresAt,
       });
-      const told = { to: email, organization: organization.name, invitedBy: actor.name, role, token, days };
-      const mailId = await mail.put(scope, invitationLetter(settings, told), lifetimeMs);
+      const mailDetails = { to: email, organization: organization.name, invitedBy: actor.name, role, token, days };
+      const mailId = await mail.put(scope, invitationMail(settings, mailDetails), lifetimeMs);
       const made = await open.insert({ id, email, role, invitedBy: actor.name, expiresAt, tokenHash, mailId });
       scope.record({ id, name: email, after: recordedInvitation(made) });
       return made;

@@ -13,7 +13,7 @@ const sortedBy: Readonly<Record<string, (member: DirectoryMember) => string>> = 
   email: ({ user }) => user.email,
 };
 
-interface Asked {
+interface UserQuery {
   readonly role?: unknown;
   readonly search?: unknown;
   readonly sort?: unknown;
@@ -21,7 +21,7 @@ interface Asked {
   readonly cursor?: unknown;
 }
 
-const matches = ({ user, membership }: DirectoryMember, { role, search }: Asked): boolean => {
+const matches = ({ user, membership }: DirectoryMember, { role, search }: UserQuery): boolean => {
   if (role !== undefined && membership.role !== role) return false;
   if (typeof search !== 'string') return true;
   const text = search.toLowerCase();
@@ -33,20 +33,20 @@ const compare = (left: string, right: string): number => (left === right ? 0 : l
 /** One page of the matching members, and the cursor of the next page. */
 const pageOf = (
   members: readonly DirectoryMember[],
-  asked: Asked,
+  query: UserQuery,
 ): { page: readonly DirectoryMember[]; nextCursor: string | null } => {
-  const sort = String(asked.sort ?? (asked.search === undefined ? 'createdAt' : 'email'));
+  const sort = String(query.sort ?? (query.search === undefined ? 'createdAt' : 'email'));
   const direction = sort.startsWith('-') ? -1 : 1;
   const keyOf = sortedBy[sort.replace(/^-/, '')] ?? (() => '');
   const kind = `users ${sort}`;
-  const after = asked.cursor === undefined ? undefined : decodeCursor(kind, String(asked.cursor), [/^.+$/, /^.+$/]);
+  const after = query.cursor === undefined ? undefined : decodeCursor(kind, String(query.cursor), [/^.+$/, /^.+$/]);
   const beyond = members.flatMap((member) => {
     const [value, id] = [keyOf(member), member.user.id];
     const order = after === undefined ? 1 : compare(value, after[0] ?? '') * direction || compare(id, after[1] ?? '');
-    return order > 0 && matches(member, asked) ? [{ member, value, id }] : [];
+    return order > 0 && matches(member, query) ? [{ member, value, id }] : [];
   });
   beyond.sort((left, right) => compare(left.value, right.value) * direction || compare(left.id, right.id));
-  const found = beyond.slice(0, asked.limit);
+  const found = beyond.slice(0, query.limit);
   const last = beyond.length > found.length ? found.at(-1) : undefined;
   return {
     page: found.map(({ member }) => member),

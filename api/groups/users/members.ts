@@ -12,7 +12,7 @@ import { mayGrant, refuseGrant } from '../../callers/rights.ts';
 import { refuseGiving } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { resetFactorLetter } from '../../identity/accounts/letters.ts';
+import { factorResetMail } from '../../identity/accounts/account-mails.ts';
 import { requireOwner } from '../../identity/accounts/owners.ts';
 import type { Directory } from '../../identity/directory.ts';
 import { removeSessions } from '../../identity/sessions.ts';
@@ -149,7 +149,7 @@ export const resetMemberMultiFactor = defineOperation({
         throw new ApiError('NOT_FOUND', `${user.email} has no second factor`);
       await mail.put(
         scope,
-        resetFactorLetter(settings, { to: user.email, organization: organization.name, by: actor.name }),
+        factorResetMail(settings, { to: user.email, organization: organization.name, by: actor.name }),
       );
       scope.record({ id: user.id, name: user.email, before: { on: true }, after: { on: false } });
     });

@@ -56,7 +56,7 @@ export const createOrganization = defineOperation({
       );
     if (!settings.MORE_ORGANIZATIONS)
       throw new ApiError('FORBIDDEN', 'creating organizations is off on this installation');
-    const { granted, retryAfterMs } = await counters.take(`organizations/${userId}`, ofUser, 1);
+    const { granted, retryAfterMs } = await counters.consume(`organizations/${userId}`, ofUser, 1);
     if (granted < 1) throw rateLimited('too many organizations at once; wait a while', retryAfterMs);
     const planId = settings.NEW_ORGANIZATION_PLAN;
     const { organization, membership } = await change((scope) =>

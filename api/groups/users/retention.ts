@@ -71,11 +71,11 @@ export const putRetention = defineOperation({
   },
 });
 
-const refuseBeyondPlan = (asked: Readonly<Record<string, number | null | undefined>>, plan: Plan): void => {
+const refuseBeyondPlan = (requestedDays: Readonly<Record<string, number | null | undefined>>, plan: Plan): void => {
   const details = signals.flatMap((signal): Detail[] => {
-    const most = plan.retentionDays[signal];
-    if ((asked[signal] ?? 0) <= most) return [];
-    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for at most ${most} days` }];
+    const maxDays = plan.retentionDays[signal];
+    if ((requestedDays[signal] ?? 0) <= maxDays) return [];
+    return [{ path: `days.${signal}`, message: `the plan ${plan.name} keeps ${signal} for at most ${maxDays} days` }];
   });
   if (details.length > 0) throw invalidFields(details);
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../schemas/resources/user.ts';
 import { mayCall, mayGrant } from '../../callers/rights.ts';
-import { lackingFor } from '../../callers/scopes.ts';
+import { missingScopes } from '../../callers/scopes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
@@ -34,7 +34,8 @@ export const listRoles = defineOperation({
       id,
       summary: summaries[id],
       includes: roles.filter((other) => mayCall(id, other)),
-      grantable: mayCall(caller.role, 'admin') && mayGrant(caller, id) && lackingFor(id, caller, scopes).length === 0,
+      grantable:
+        mayCall(caller.role, 'admin') && mayGrant(caller, id) && missingScopes(id, caller, scopes).length === 0,
     })),
     nextCursor: null,
   }),

@@ -14,14 +14,14 @@ import { makeOrganization } from './organization.ts';
 
 export type JoinToken = Extract<OneTimeToken, { purpose: 'invitation' | 'registration' }> & Stored;
 
-const gone = (): ApiError =>
+const invalidInvitation = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this invitation was withdrawn, or its organization is gone; ask for a new one');
 
 /** To whom a token was mailed. */
 export const addressOf = async ({ documents }: Pick<IdentityPorts, 'documents'>, token: JoinToken): Promise<string> => {
   if (token.purpose === 'registration') return token.email;
   const invitation = await documents.of(token.tenantId).collection(invitations).find(token.invitationId);
-  if (invitation === undefined) throw gone();
+  if (invitation === undefined) throw invalidInvitation();
   return invitation.email;
 };
 
@@ -47,7 +47,7 @@ export const join = async (
     'known' in joining
       ? await people.find(joining.known.id)
       : await people.insert({ id: randomUUID(), ...joining.fresh });
-  if (user === undefined) throw gone();
+  if (user === undefined) throw invalidInvitation();
   if (token.purpose === 'registration') {
     const made = await makeOrganization(scope, { name: token.organization, owner: user, planId });
     return { user, ...made };
@@ -63,7 +63,7 @@ const acceptInvitation = async (
   const open = of(tenantId).collection(invitations);
   const invitation = await open.find(invitationId);
   const organization = await of(organizationsTenant).collection(organizations).find(tenantId);
-  if (invitation === undefined || organization === undefined || organization.disabled) throw gone();
+  if (invitation === undefined || organization === undefined || organization.disabled) throw invalidInvitation();
   const members = of(tenantId).collection(memberships);
   if ((await members.find(user.id)) !== undefined)
     throw new ApiError('CONFLICT', `${user.email} is in the organization already; sign in`);

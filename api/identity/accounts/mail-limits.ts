@@ -17,19 +17,19 @@ const ofAddress = { rate: 1 / 600, burst: 5 };
 export const mayWriteTo = async (counters: Counters, address: string, email: string): Promise<boolean> => {
   const source = subscriberOf(address);
   const key = hash('sha256', email);
-  const taken = await Promise.all([
-    counters.take(`mail/${source}/${key}`, ofPair, 1),
-    counters.take(`mail/${source}`, ofSource, 1),
+  const results = await Promise.all([
+    counters.consume(`mail/${source}/${key}`, ofPair, 1),
+    counters.consume(`mail/${source}`, ofSource, 1),
   ]);
-  for (const { granted, retryAfterMs } of taken)
+  for (const { granted, retryAfterMs } of results)
     if (granted < 1) throw rateLimited('too many requests for mail from here; wait a moment', retryAfterMs);
-  return (await counters.take(`mail-to/${key}`, ofAddress, 1)).granted > 0;
+  return (await counters.consume(`mail-to/${key}`, ofAddress, 1)).granted > 0;
 };
 
 const ofTokens = { rate: 1, burst: 60 };
 
 /** Counts a use of a link's token by a source. */
 export const countTokenUse = async (counters: Counters, address: string): Promise<void> => {
-  const { granted, retryAfterMs } = await counters.take(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
+  const { granted, retryAfterMs } = await counters.consume(`one-time-token/${subscriberOf(address)}`, ofTokens, 1);
   if (granted < 1) throw rateLimited('too many links tried from here; wait a moment', retryAfterMs);
 };

@@ -5,7 +5,7 @@ import type { IdentityProvider, MappedRole } from '../../../schemas/resources/id
 import { type Membership, memberships, type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import type { AuditedTransaction, Transact } from '../../changes.ts';
 import { ApiError } from '../../errors.ts';
-import { signInChangedLetter } from '../accounts/letters.ts';
+import { signInChangedMail } from '../accounts/account-mails.ts';
 import { EmailAddress } from '../accounts/names.ts';
 import type { IdentityPorts } from '../ports.ts';
 import { domainOfEmail, isProved } from './domains.ts';
@@ -168,7 +168,7 @@ export const linkIdentity = async (
       throw new ApiError('CONFLICT', 'this identity belongs to another user already');
     if (items[0] === undefined) await linked.insert({ issuer: claims.iss, subject: claims.sub, userId: user.id });
     const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
-    await mail.put(scope, signInChangedLetter(settings, user.email, happened));
+    await mail.put(scope, signInChangedMail(settings, user.email, happened));
     scope.record({
       ...{ action: 'identity.link', tenantId, id: user.id, name: user.email, after: { issuer: claims.iss } },
       actor: { type: 'user', id: user.id, name: user.email },

@@ -33,14 +33,14 @@ const setCookie = (request: RequestFacts, value: string, until: Date): void =>
   );
 
 /** Binds a flow to the browser. A second flow takes the place of the first. */
-export const keepFlow = (request: RequestFacts, box: SecretBox, flow: Flow): void =>
+export const storeFlow = (request: RequestFacts, box: SecretBox, flow: Flow): void =>
   setCookie(request, box.seal(purpose, JSON.stringify(flow)), new Date(flow.expiresAtMs));
 
 const lost = () =>
   unauthenticated('this sign-in was not begun in this browser, took too long, or was finished before; begin again');
 
 /** The flow of the browser that comes back, used up by this. `UNAUTHENTICATED` where there is none with the state. */
-export const takeFlow = async (
+export const consumeFlow = async (
   request: RequestFacts,
   state: string | undefined,
   { box, counters, nowMs }: { readonly box: SecretBox; readonly counters: Counters; readonly nowMs: number },

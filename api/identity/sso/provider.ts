@@ -49,16 +49,17 @@ const secretOf = (secret: string): ClientAuth => {
   };
 };
 
-const longestAddress = 2048;
+const maxAddressLength = 2048;
 const neededEndpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
 /** Every endpoint is an address of the web, as the issuer's own is: browsers are sent to one of them. */
 const refuseBadEndpoints = (configuration: Configuration): void => {
   const server = configuration.serverMetadata();
-  const asks = server.userinfo_endpoint === undefined ? neededEndpoints : [...neededEndpoints, 'userinfo_endpoint'];
-  for (const name of asks) {
+  const endpoints =
+    server.userinfo_endpoint === undefined ? neededEndpoints : [...neededEndpoints, 'userinfo_endpoint'];
+  for (const name of endpoints) {
     const value: unknown = server[name];
-    const isText = typeof value === 'string' && value.length <= longestAddress;
+    const isText = typeof value === 'string' && value.length <= maxAddressLength;
     // A query may be part of an endpoint.
     const problem = isText ? issuerProblem(value.replace(/\?[^#]*/, '')) : 'is no address';
     if (problem !== undefined) throw new Error(`its ${name} ${problem}`);
@@ -136,8 +137,8 @@ export const claimsOf = async (
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('there is no ID token');
-    const asks = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    if (!asks || needed.every((name) => claims[name] !== undefined)) return claims;
+    const hasUserinfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (!hasUserinfo || needed.every((name) => claims[name] !== undefined)) return claims;
     // Checked to be about the same subject.
     const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
     return { ...more, ...claims };
@@ -147,7 +148,7 @@ export const claimsOf = async (
         throw new ApiError('UNAVAILABLE', `the identity provider cannot be used now: ${error.message}`, {
           cause: error,
         });
-    const said = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
-    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${said}; begin again`);
+    const detail = cause instanceof AuthorizationResponseError ? `: it says ${cause.error}` : '';
+    throw unauthenticated(`the identity provider’s answer cannot be used to sign in${detail}; begin again`);
   }
 };

@@ -67,11 +67,11 @@ export const sharedReference = (node: Expression): Reference | undefined => {
   return others.every((other) => other !== undefined && sameReference(first, other)) ? first : undefined;
 };
 
-const signature = (labels: LabelSet): string => labels.keep(identifying).key;
+const signature = (labels: LabelSet): string => labels.pick(identifying).key;
 
 /** Only series with the `instance` and `job` of a series of the vector add labels to it. */
-function* relevant(allSeries: Iterable<Series>, wanted: ReadonlySet<string>): Iterable<Series> {
-  for (const series of allSeries) if (wanted.has(signature(Labels.from(series.labels)))) yield series;
+function* relevant(allSeries: Iterable<Series>, signatures: ReadonlySet<string>): Iterable<Series> {
+  for (const series of allSeries) if (signatures.has(signature(Labels.from(series.labels)))) yield series;
 }
 
 /** One call of `info()`. */
@@ -134,11 +134,13 @@ const newestAt = (rows: readonly Row[], step: number): Map<string, Map<string, R
 
 /** The info series of the instances and jobs of a vector. */
 const infosOf = (evaluation: Evaluation, node: Call, call: InfoCall, rows: readonly Row[]): readonly Row[] => {
-  const wanted = new Set(rows.filter((row) => !call.ignores(row)).map((row) => signature(row.labels)));
-  wanted.delete('');
-  if (wanted.size === 0) return [];
+  const infoSignatures = new Set(rows.filter((row) => !call.ignores(row)).map((row) => signature(row.labels)));
+  infoSignatures.delete('');
+  if (infoSignatures.size === 0) return [];
   const reference = sharedReference(node.args[0] as Expression);
-  return [...originRows(evaluation, relevant(evaluation.read(node), wanted), reference?.at, reference?.offsetMs ?? 0)];
+  return [
+    ...originRows(evaluation, relevant(evaluation.read(node), infoSignatures), reference?.at, reference?.offsetMs ?? 0),
+  ];
 };
 
 /** What one series becomes: one row for each set of labels that it has over time. */

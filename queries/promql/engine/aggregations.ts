@@ -38,10 +38,10 @@ const checkQuantiles = (evaluation: Evaluation, node: Aggregation, parameter: Fl
   const place = node.parameter as Expression;
   const numbers = parameter.filter((value) => !Number.isNaN(value));
   if (numbers.length < parameter.length) evaluation.annotations.quantile(Number.NaN, place);
-  const most = Math.max(...numbers);
-  const least = Math.min(...numbers);
-  if (most > 1) evaluation.annotations.quantile(most, place);
-  if (least < 0) evaluation.annotations.quantile(least, place);
+  const max = Math.max(...numbers);
+  const min = Math.min(...numbers);
+  if (max > 1) evaluation.annotations.quantile(max, place);
+  if (min < 0) evaluation.annotations.quantile(min, place);
 };
 
 /** The rows of an aggregation. Sums and the like take each series as it passes and keep accumulators only. */

@@ -22,15 +22,15 @@ export class Monotonicity implements Details {
   #toMs: number;
   #lowest: number;
   #highest: number;
-  #most: number;
+  #maxDifference: number;
   #count = 1;
 
-  constructor(timeMs: number, lowest: number, highest: number, most: number) {
+  constructor(timeMs: number, lowest: number, highest: number, maxDifference: number) {
     this.#fromMs = timeMs;
     this.#toMs = timeMs;
     this.#lowest = lowest;
     this.#highest = highest;
-    this.#most = most;
+    this.#maxDifference = maxDifference;
   }
 
   merge(other: Monotonicity): void {
@@ -38,7 +38,7 @@ export class Monotonicity implements Details {
     this.#toMs = Math.max(this.#toMs, other.#toMs);
     this.#lowest = Math.min(this.#lowest, other.#lowest);
     this.#highest = Math.max(this.#highest, other.#highest);
-    this.#most = Math.max(this.#most, other.#most);
+    this.#maxDifference = Math.max(this.#maxDifference, other.#maxDifference);
     this.#count += other.#count;
   }
 
@@ -46,7 +46,7 @@ export class Monotonicity implements Details {
     const time = (ms: number) => new Date(Math.trunc(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
     const buckets = `from buckets ${shortNumber(this.#lowest)} to ${shortNumber(this.#highest)}`;
     const samples = `over ${this.#count} samples from ${time(this.#fromMs)} to ${time(this.#toMs)}`;
-    return `, ${buckets}, with a max diff of ${shortNumber(this.#most, 2)}, ${samples}`;
+    return `, ${buckets}, with a max diff of ${shortNumber(this.#maxDifference, 2)}, ${samples}`;
   }
 }
 
@@ -85,12 +85,12 @@ export class Annotations {
 
   /** The texts with positions in the expression, as Prometheus answers them. */
   texts(expression: string): { warnings: string[]; infos: string[] } {
-    const texts = (wanted: Annotation['kind']) =>
+    const texts = (requestedKind: Annotation['kind']) =>
       [...this.#all]
-        .filter(([, { kind }]) => kind === wanted)
+        .filter(([, { kind }]) => kind === requestedKind)
         .map(
           ([text, { place, details }]) =>
-            `PromQL ${wanted}: ${text}${details?.text() ?? ''} (${positionOf(expression, place)})`,
+            `PromQL ${requestedKind}: ${text}${details?.text() ?? ''} (${positionOf(expression, place)})`,
         );
     return { warnings: texts('warning'), infos: texts('info') };
   }

@@ -5,7 +5,7 @@ import { type Binary, isComparison, isSetOperator, type Matching, typeOf } from 
 import type { Evaluation } from './context.ts';
 import type { LabelSet } from './labels.ts';
 import { matchedLabels, resultLabels, rowOfGroups, type Side, sidesOf } from './matching.ts';
-import { changesMetric, elementOperation, type Outcome, type Told } from './operators.ts';
+import { type Annotate, changesMetric, elementOperation, type Outcome } from './operators.ts';
 import { absent, float, Row, sameLabels } from './rows.ts';
 import { setRows } from './set-operators.ts';
 import { renamed } from './vector-functions.ts';
@@ -16,21 +16,21 @@ const valueAt = (row: Row, step: number): Value =>
   row.present[step] === float ? (row.values[step] as number) : row.histogram(step);
 
 /** What one step's elements have to tell: Prometheus keeps the last. */
-class LastTold {
-  #told: Told | undefined;
+class LastAnnotation {
+  #annotate: Annotate | undefined;
 
-  outcome(evaluation: Evaluation, node: Binary, calculate: () => Outcome | Told): Outcome | undefined {
+  outcome(evaluation: Evaluation, node: Binary, calculate: () => Outcome | Annotate): Outcome | undefined {
     try {
       const outcome = calculate();
       if (typeof outcome === 'function') {
-        this.#told = outcome;
+        this.#annotate = outcome;
         return undefined;
       }
-      this.#told = outcome.told ?? this.#told;
+      this.#annotate = outcome.annotate ?? this.#annotate;
       return outcome;
     } catch (error) {
       if (!(error instanceof IncompatibleHistograms)) throw error;
-      this.#told = () =>
+      this.#annotate = () =>
         evaluation.annotations.warn(
           `incompatible bucket layout encountered for binary operator ${node.operator}`,
           node,
@@ -39,9 +39,9 @@ class LastTold {
     }
   }
 
-  tell(evaluation: Evaluation): void {
-    this.#told?.(evaluation.annotations);
-    this.#told = undefined;
+  emit(evaluation: Evaluation): void {
+    this.#annotate?.(evaluation.annotations);
+    this.#annotate = undefined;
   }
 }
 
@@ -52,15 +52,15 @@ const scalarStep = (evaluation: Evaluation, node: Binary, swapped: boolean): Sca
   const { operator, bool } = node;
   const calculate = elementOperation(operator, node);
   const compares = isComparison(operator);
-  const told = new LastTold();
+  const lastAnnotation = new LastAnnotation();
   return (value, scalar) => {
-    const outcome = told.outcome(evaluation, node, () =>
+    const outcome = lastAnnotation.outcome(evaluation, node, () =>
       swapped ? calculate(scalar, value) : calculate(value, scalar),
     );
-    told.tell(evaluation);
+    lastAnnotation.emit(evaluation);
     if (outcome === undefined) return undefined;
-    if (bool) return outcome.keep ? 1 : 0;
-    if (!outcome.keep) return undefined;
+    if (bool) return outcome.passes ? 1 : 0;
+    if (!outcome.passes) return undefined;
     return compares ? value : outcome.value;
   };
 };
@@ -97,13 +97,13 @@ class VectorOperation {
   readonly #many: Side;
   readonly #swapped: boolean;
   readonly #groups: number;
-  readonly #calculate: (left: Value, right: Value) => Outcome | Told;
+  readonly #calculate: (left: Value, right: Value) => Outcome | Annotate;
   readonly #results = new Map<string, Row>();
   readonly #ofPair = new Map<number, Row>();
   readonly #stepOf = new Map<Row, number>();
   /** Results of the step by their group: which groups are matched, and with which labels. */
   readonly #matched = new Map<number, Set<string>>();
-  readonly #told = new LastTold();
+  readonly #lastAnnotation = new LastAnnotation();
 
   constructor(evaluation: Evaluation, node: Binary) {
     const matching = node.matching as Matching;
@@ -142,7 +142,7 @@ class VectorOperation {
       else if (fillRight !== undefined) this.#pair(step, at, -1, valueAt(row, step), fillRight);
     }
     if (fillLeft !== undefined) this.#fillMany(step, fillLeft);
-    this.#told.tell(this.#evaluation);
+    this.#lastAnnotation.emit(this.#evaluation);
   }
 
   #oneValue(at: number, step: number): Value {
@@ -158,16 +158,16 @@ class VectorOperation {
 
   #pair(step: number, many: number, one: number, manyValue: Value, oneValue: Value): void {
     const { bool } = this.#node;
-    const outcome = this.#told.outcome(this.#evaluation, this.#node, () =>
+    const outcome = this.#lastAnnotation.outcome(this.#evaluation, this.#node, () =>
       this.#swapped ? this.#calculate(oneValue, manyValue) : this.#calculate(manyValue, oneValue),
     );
     if (outcome === undefined) return;
     const row = this.#result(many, one);
     this.#match(many, one, row.labels);
-    if (!outcome.keep && !bool) return;
+    if (!outcome.passes && !bool) return;
     if (this.#stepOf.get(row) === step) throw new PromqlExecutionError(sameLabels);
     this.#stepOf.set(row, step);
-    row.put(step, bool ? Number(outcome.keep) : outcome.value);
+    row.put(step, bool ? Number(outcome.passes) : outcome.value);
   }
 
   /** Results of a group have to be unique. */

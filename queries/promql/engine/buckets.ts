@@ -8,7 +8,7 @@ export interface BucketCount {
 export interface Forced {
   lowest: number;
   highest: number;
-  most: number;
+  maxDifference: number;
 }
 
 /** Differences below this share are errors of rounding. */
@@ -47,10 +47,10 @@ const forceRise = (buckets: BucketCount[]): Forced | undefined => {
     }
     if (count < before) {
       bucket.count = before;
-      forced ??= { lowest: bound, highest: bound, most: 0 };
+      forced ??= { lowest: bound, highest: bound, maxDifference: 0 };
       forced.lowest = Math.min(forced.lowest, bound);
       forced.highest = Math.max(forced.highest, bound);
-      forced.most = Math.max(forced.most, before - count);
+      forced.maxDifference = Math.max(forced.maxDifference, before - count);
       continue;
     }
     before = count;

@@ -1,7 +1,7 @@
 import { combined, IncompatibleHistograms } from '../histograms/arithmetic.ts';
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
-import { beganAnew, type RangeCall, type RangeFunction, type Window } from './window.ts';
+import { type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
 
 /** One sample of a window, of either kind. */
 interface Sample {
@@ -71,7 +71,7 @@ const wasResetBetween = (previous: Sample, sample: Sample): boolean => {
   const before = previous.value;
   const { value } = sample;
   if (typeof before !== typeof value) return true;
-  if (beganAnew(previous.start, previous.time, sample.start, sample.time)) return true;
+  if (wasCounterReset(previous.start, previous.time, sample.start, sample.time)) return true;
   return typeof before === 'number' || typeof value === 'number' ? value < before : wasReset(value, before);
 };
 

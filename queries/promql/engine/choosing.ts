@@ -36,11 +36,11 @@ const bestOf =
   (group, step, count) => {
     const less = node.operator === 'topk' ? smaller : larger;
     const heap = new Heap<Candidate>((left, right) => less(left.value, right.value));
-    const most = Math.min(Math.trunc(count), group.length);
+    const maxItems = Math.min(Math.trunc(count), group.length);
     for (const row of group) {
       if (!isRanked(evaluation, node, row.present[step])) continue;
       const value = row.values[step] as number;
-      if (heap.items.length < most) heap.push({ row, value });
+      if (heap.items.length < maxItems) heap.push({ row, value });
       else if (replaces(less, (heap.items[0] as Candidate).value, value)) heap.replaceTop({ row, value });
     }
     return heap.items.sort(backwards(less)).map(({ row }) => row);
@@ -71,8 +71,8 @@ const shareOf: Choose = (group, step, ratio) =>
 
 /** Whether a parameter leaves nothing at all; throws where it is no number that counts. */
 const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Float64Array): boolean => {
-  const least = Math.min(...parameter);
-  const most = Math.max(...parameter);
+  const min = Math.min(...parameter);
+  const max = Math.max(...parameter);
   const hasNan = parameter.some(Number.isNaN);
   if (node.operator === 'limit_ratio') {
     if (parameter.every((value) => value === 0)) return true;
@@ -82,14 +82,14 @@ const choosesNothing = (evaluation: Evaluation, node: Aggregation, parameter: Fl
         `ratio value should be between -1 and 1, got ${shortNumber(value)}, capping to ${cap}`,
         node.parameter as Expression,
       );
-    if (most > 1) warn(most, 1);
-    if (least < -1) warn(least, -1);
+    if (max > 1) warn(max, 1);
+    if (min < -1) warn(min, -1);
     return false;
   }
   if (parameter.every((value) => value < 1)) return true;
   if (hasNan) throw new PromqlExecutionError('Parameter value is NaN');
-  if (least <= -(2 ** 63)) throw new PromqlExecutionError(`Scalar value ${shortNumber(least)} underflows int64`);
-  if (most >= 2 ** 63 - 1024) throw new PromqlExecutionError(`Scalar value ${shortNumber(most)} overflows int64`);
+  if (min <= -(2 ** 63)) throw new PromqlExecutionError(`Scalar value ${shortNumber(min)} underflows int64`);
+  if (max >= 2 ** 63 - 1024) throw new PromqlExecutionError(`Scalar value ${shortNumber(max)} overflows int64`);
   return false;
 };
 

@@ -134,8 +134,8 @@ class HistogramCall {
       classic: (buckets, step) => {
         const { value, forced } = bucketQuantile(scalar[step] as number, buckets);
         if (forced === undefined) return { value };
-        const { lowest, highest, most } = forced;
-        return { value, monotonicity: new Monotonicity(timeOf(steps, step), lowest, highest, most) };
+        const { lowest, highest, maxDifference } = forced;
+        return { value, monotonicity: new Monotonicity(timeOf(steps, step), lowest, highest, maxDifference) };
       },
     };
     return this.rows(calculation, relabel);

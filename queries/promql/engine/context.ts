@@ -32,8 +32,8 @@ const bytesOfCell = 9;
 const bytesOfPoint = 90;
 
 /** Characters of a label's value that an evaluation makes, and of the labels that it makes in all. */
-const mostLabelCharacters = 65_536;
-const mostLabelsCharacters = 100e6;
+const maxLabelCharacters = 65_536;
+const maxLabelsCharacters = 100e6;
 
 const tooMany = (): PromqlLimitError =>
   new PromqlLimitError('query processing would load too many samples into memory in query execution');
@@ -49,39 +49,39 @@ export class SampleCounts {
   #held = 0;
   #bytes = 0;
   #labelCharacters = 0;
-  readonly #most: number;
-  readonly #mostBytes: number;
+  readonly #maxSamples: number;
+  readonly #maxBytes: number;
 
-  constructor(steps: number, most: number, bytes: number) {
+  constructor(steps: number, maxSamples: number, bytes: number) {
     this.perStep = new Float64Array(steps);
-    this.#most = most;
-    this.#mostBytes = bytes;
+    this.#maxSamples = maxSamples;
+    this.#maxBytes = bytes;
   }
 
   /** Takes memory for the columns of a row, before they are there. Rows with few values take as much as others. */
   charge(cells: number): void {
-    this.#take(cells * bytesOfCell);
+    this.#allocate(cells * bytesOfCell);
   }
 
   /** Takes memory for points of the answer, before they are there. */
   chargeAnswer(points: number): void {
-    this.#take(points * bytesOfPoint);
+    this.#allocate(points * bytesOfPoint);
   }
 
   /** Takes memory for a label, before its value is made. */
   chargeLabel(name: string, characters: number): void {
-    if (characters > mostLabelCharacters)
+    if (characters > maxLabelCharacters)
       throw new PromqlLimitError(
-        `query processing would make a label value of more than ${mostLabelCharacters} characters`,
+        `query processing would make a label value of more than ${maxLabelCharacters} characters`,
       );
     this.#labelCharacters += name.length + characters;
-    if (this.#labelCharacters > mostLabelsCharacters)
-      throw new PromqlLimitError(`query processing would make labels of more than ${mostLabelsCharacters} characters`);
+    if (this.#labelCharacters > maxLabelsCharacters)
+      throw new PromqlLimitError(`query processing would make labels of more than ${maxLabelsCharacters} characters`);
   }
 
-  #take(bytes: number): void {
+  #allocate(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#mostBytes) throw tooMany();
+    if (this.#bytes > this.#maxBytes) throw tooMany();
   }
 
   /** Gives the memory of a row back that nobody needs any more. */
@@ -104,7 +104,7 @@ export class SampleCounts {
   holdBriefly(count: number): void {
     const held = this.#held + count;
     if (held > this.peak) this.peak = held;
-    if (held > this.#most) throw tooMany();
+    if (held > this.#maxSamples) throw tooMany();
   }
 }
 

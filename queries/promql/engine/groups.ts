@@ -25,6 +25,6 @@ export class Groups {
 
   #labelsOf(labels: LabelSet): LabelSet {
     if (this.#without) return labels.without(this.#grouping);
-    return this.#grouping.length === 0 ? LabelSet.empty : labels.keep(this.#grouping);
+    return this.#grouping.length === 0 ? LabelSet.empty : labels.pick(this.#grouping);
   }
 }

@@ -48,7 +48,7 @@ export class LabelSet {
     return names.some((name) => this.names.includes(name)) ? this.#filter((name) => !names.includes(name)) : this;
   }
 
-  keep(names: readonly string[]): LabelSet {
+  pick(names: readonly string[]): LabelSet {
     return this.#filter((name) => names.includes(name));
   }
 
@@ -59,11 +59,11 @@ export class LabelSet {
     return LabelSet.from({ ...labels, [name]: value });
   }
 
-  #filter(keep: (name: string) => boolean): LabelSet {
-    const kept = this.names.map(keep);
+  #filter(isIncluded: (name: string) => boolean): LabelSet {
+    const included = this.names.map(isIncluded);
     return new LabelSet(
-      this.names.filter((_, at) => kept[at]),
-      this.values.filter((_, at) => kept[at]),
+      this.names.filter((_, at) => included[at]),
+      this.values.filter((_, at) => included[at]),
     );
   }
 

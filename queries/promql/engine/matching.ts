@@ -11,7 +11,7 @@ export interface Side {
 
 /** The labels by which series match. */
 export const matchedLabels = (labels: LabelSet, { on, labels: names }: Matching): LabelSet =>
-  on ? labels.keep(names) : labels.without([...names, '__name__']);
+  on ? labels.pick(names) : labels.without([...names, '__name__']);
 
 /** Numbers the groups of both sides; the same labels have the same number. */
 export const sidesOf = (
@@ -58,7 +58,7 @@ const duplicate = (left: LabelSet, right: LabelSet, matching: Matching): Error =
 export const resultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
   let labels = dropName ? many.withoutMetadata : many;
   if (matching.card === 'one-to-one')
-    labels = matching.on ? labels.keep(matching.labels) : labels.without(matching.labels);
+    labels = matching.on ? labels.pick(matching.labels) : labels.without(matching.labels);
   for (const name of matching.include) labels = labels.with(name, one.get(name));
   return labels;
 };

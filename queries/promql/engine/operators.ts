@@ -40,17 +40,17 @@ export const scalarOperation = (operator: BinaryOperator): Arithmetic => {
 /** A result, and whether a comparison keeps it. `told` is said once for a step, of its last element. */
 export interface Outcome {
   readonly value: number | Histogram;
-  readonly keep: boolean;
-  readonly told?: Told | undefined;
+  readonly passes: boolean;
+  readonly annotate?: Annotate | undefined;
 }
 
-export type Told = (annotations: Annotations) => void;
+export type Annotate = (annotations: Annotations) => void;
 
 type Value = number | Histogram;
 
 const kindOf = (value: Value): string => (typeof value === 'number' ? 'float' : 'histogram');
 
-const incompatible = (operator: BinaryOperator, left: Value, right: Value, place: Place): Told => {
+const incompatible = (operator: BinaryOperator, left: Value, right: Value, place: Place): Annotate => {
   const operation = `"${operator}": ${kindOf(left)} ${operator} ${kindOf(right)}`;
   return (annotations) =>
     annotations.inform(`incompatible sample types encountered for binary operator ${operation}`, place);
@@ -77,16 +77,17 @@ const ofHistograms = (
   right: Histogram,
   place: Place,
 ): Outcome | undefined => {
-  if (operator === '==' || operator === '!=') return { value: left, keep: left.equals(right) === (operator === '==') };
+  if (operator === '==' || operator === '!=')
+    return { value: left, passes: left.equals(right) === (operator === '==') };
   if (operator !== '+' && operator !== '-') return undefined;
   const operation = operator === '+' ? 'addition' : 'subtraction';
   const { result, collision, reconciled } = combined(left, right, operator === '+' ? 1 : -1);
   const value = (operator === '-' ? result.withHint('gauge') : result).compact();
-  const told: Told = (annotations) => {
+  const annotate: Annotate = (annotations) => {
     if (reconciled) annotations.reconciled(operation, place);
     else if (collision) annotations.collision(operation, place);
   };
-  return { value, keep: true, ...((reconciled || collision) && { told }) };
+  return { value, passes: true, ...((reconciled || collision) && { annotate }) };
 };
 
 /**
@@ -96,15 +97,15 @@ const ofHistograms = (
 export const elementOperation = (
   operator: BinaryOperator,
   place: Place,
-): ((left: Value, right: Value) => Outcome | Told) => {
+): ((left: Value, right: Value) => Outcome | Annotate) => {
   const compare = comparisons[operator];
   const calculate = arithmetic[operator];
   return (left, right) => {
     if (typeof left === 'number' && typeof right === 'number') {
-      if (compare !== undefined) return { value: left, keep: compare(left, right) };
+      if (compare !== undefined) return { value: left, passes: compare(left, right) };
       return calculate === undefined
         ? incompatible(operator, left, right, place)
-        : { value: calculate(left, right), keep: true };
+        : { value: calculate(left, right), passes: true };
     }
     const result = mixedOperation(operator, left, right, place);
     return result ?? incompatible(operator, left, right, place);
@@ -114,11 +115,11 @@ export const elementOperation = (
 const mixedOperation = (operator: BinaryOperator, left: Value, right: Value, place: Place): Outcome | undefined => {
   if (typeof left === 'number') {
     if (operator !== '*' || typeof right === 'number') return undefined;
-    return { value: right.copy().scale(left).compact(), keep: true };
+    return { value: right.copy().scale(left).compact(), passes: true };
   }
   if (typeof right !== 'number') return ofHistograms(operator, left, right, place);
   const value = ofHistogram(operator, left, right);
-  return value && { value, keep: true };
+  return value && { value, passes: true };
 };
 
 /** Whether an operator makes another metric of what it calculates with. */

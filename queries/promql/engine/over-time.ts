@@ -142,11 +142,11 @@ const timeOfLast: RangeFunction = (window) => {
 };
 
 const quantile: RangeFunction = (window, call) => {
-  const [wanted = Number.NaN] = window.args;
+  const [quantile = Number.NaN] = window.args;
   if (window.floatCount === 0) return undefined;
-  if (!(wanted >= 0 && wanted <= 1)) call.annotations.quantile(wanted, call.place);
+  if (!(quantile >= 0 && quantile <= 1)) call.annotations.quantile(quantile, call.place);
   if (window.histogramCount > 0) call.annotations.ignoredInRange(window.samples.name, call.place);
-  return quantileOfValues(wanted, valuesOf(window));
+  return quantileOfValues(quantile, valuesOf(window));
 };
 
 /** Functions that sum up a range: `…_over_time`. */

@@ -68,7 +68,7 @@ class RangeEvaluation {
   readonly #call: RangeCall;
   readonly #function: RangeFunction;
   readonly #scalars: readonly Float64Array[];
-  readonly #keepsName: boolean;
+  readonly #preservesName: boolean;
   #held = 0;
 
   constructor(evaluation: Evaluation, node: Call, range: MatrixSelector | Subquery) {
@@ -79,13 +79,13 @@ class RangeEvaluation {
     checkExtended(this.#name, this.#call);
     this.#function = functions[this.#name] as RangeFunction;
     this.#scalars = node.args.filter((argument) => argument !== range).map((argument) => evaluation.scalar(argument));
-    this.#keepsName = this.#name === 'last_over_time' || this.#name === 'first_over_time';
+    this.#preservesName = this.#name === 'last_over_time' || this.#name === 'first_over_time';
   }
 
   row(samples: Samples): Row {
     const { steps, options, counts } = this.#evaluation;
     counts.charge(steps.count);
-    const drop = !this.#keepsName || samples.dropName;
+    const drop = !this.#preservesName || samples.dropName;
     const labels = drop && !options.delayedNameRemoval ? samples.labels.withoutMetadata : samples.labels;
     const row = Row.empty(labels, steps.count, drop);
     const window = new Window(samples);

@@ -2,7 +2,7 @@ import { combined, HistogramSum, IncompatibleHistograms, inSchema } from '../his
 import { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import { extendedHistogramRate, extendedRate } from './extended-rate.ts';
-import { beganAnew, overlaps, type RangeCall, type RangeFunction, type Window } from './window.ts';
+import { overlaps, type RangeCall, type RangeFunction, type Window, wasCounterReset } from './window.ts';
 
 export interface RateKind {
   readonly counter: boolean;
@@ -45,7 +45,7 @@ const withStarts = (rise: number, window: Window, call: RangeCall): number => {
       warned = true;
     }
     const fell = window.value(place) < window.value(place - 1);
-    if (fell || beganAnew(previousStart, previousTime, window.start(place), window.time(place)))
+    if (fell || wasCounterReset(previousStart, previousTime, window.start(place), window.time(place)))
       sum += window.value(place - 1);
   }
   return sum;
@@ -128,7 +128,7 @@ const emptyLike = (like: Histogram): Histogram =>
 
 const resetAt = (window: Window, call: RangeCall, place: number, previous: Histogram): boolean =>
   (call.startTimes &&
-    beganAnew(
+    wasCounterReset(
       window.histogramStart(place - 1),
       window.histogramTime(place - 1),
       window.histogramStart(place),

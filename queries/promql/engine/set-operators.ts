@@ -11,7 +11,7 @@ const groupsAt = ({ rows, groups }: Side, step: number, present: Uint8Array): vo
 };
 
 /** Collects what stays of both sides. */
-class Kept {
+class ResultRows {
   readonly #counts: SampleCounts;
   readonly #rows = new Map<string, Row>();
 
@@ -33,27 +33,33 @@ class Kept {
   }
 }
 
-const keep = (kept: Kept, { rows, groups }: Side, step: number, present: Uint8Array, wanted: number): void => {
+const addMatching = (
+  result: ResultRows,
+  { rows, groups }: Side,
+  step: number,
+  present: Uint8Array,
+  expected: number,
+): void => {
   for (const [at, row] of rows.entries())
-    if (row.present[step] !== absent && present[groups[at] as number] === wanted) kept.add(row, step);
+    if (row.present[step] !== absent && present[groups[at] as number] === expected) result.add(row, step);
 };
 
 /** `and`, `or` and `unless`: series of one side, by whether the other has one that matches. */
 export const setRows = (evaluation: Evaluation, node: Binary): Row[] => {
   const matching = node.matching as Matching;
   const { left, right, groups } = sidesOf(evaluation.vector(node.left), evaluation.vector(node.right), matching);
-  const kept = new Kept(evaluation.counts);
+  const result = new ResultRows(evaluation.counts);
   const present = new Uint8Array(groups);
   for (let step = 0; step < evaluation.steps.count; step++) {
     if (node.operator === 'or') {
       groupsAt(left, step, present);
-      for (const row of left.rows) if (row.present[step] !== absent) kept.add(row, step);
-      keep(kept, right, step, present, 0);
+      for (const row of left.rows) if (row.present[step] !== absent) result.add(row, step);
+      addMatching(result, right, step, present, 0);
     } else {
       groupsAt(right, step, present);
-      keep(kept, left, step, present, node.operator === 'and' ? 1 : 0);
+      addMatching(result, left, step, present, node.operator === 'and' ? 1 : 0);
     }
   }
   evaluation.counts.release((left.rows.length + right.rows.length) * evaluation.steps.count);
-  return kept.rows;
+  return result.rows;
 };

@@ -9,10 +9,8 @@ import { absent, float, histogram, merged, Row, timeOf } from './rows.ts';
 /** Calculates a value from a float; the further values are the scalars of the call. */
 type FloatFunction = (value: number, first: number, second: number) => number;
 
-const clamp = (value: number, least: number, most: number): number =>
-  Number.isNaN(value) || Number.isNaN(least) || Number.isNaN(most)
-    ? Number.NaN
-    : Math.max(least, Math.min(most, value));
+const clamp = (value: number, min: number, max: number): number =>
+  Number.isNaN(value) || Number.isNaN(min) || Number.isNaN(max) ? Number.NaN : Math.max(min, Math.min(max, value));
 
 const sign = (value: number): number => {
   if (value < 0) return -1;
@@ -51,8 +49,8 @@ const floatFunctions: Readonly<Record<string, FloatFunction>> = {
   sgn: sign,
   round: (value, nearest) => round(value, nearest),
   clamp,
-  clamp_min: (value, least) => clamp(value, least, Number.POSITIVE_INFINITY),
-  clamp_max: (value, most) => clamp(value, Number.NEGATIVE_INFINITY, most),
+  clamp_min: (value, min) => clamp(value, min, Number.POSITIVE_INFINITY),
+  clamp_max: (value, max) => clamp(value, Number.NEGATIVE_INFINITY, max),
 };
 
 const variance = (value: Histogram): number => {

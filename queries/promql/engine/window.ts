@@ -105,7 +105,7 @@ export interface RangeCall {
 export type RangeFunction = (window: Window, call: RangeCall) => number | Histogram | undefined;
 
 /** Whether the times at which two samples' counters began say that it was reset between them. */
-export const beganAnew = (previousStart: number, previousTime: number, start: number, time: number): boolean => {
+export const wasCounterReset = (previousStart: number, previousTime: number, start: number, time: number): boolean => {
   if (start === 0 || start >= time || start < previousTime) return false;
   // One that began when the sample before it was taken continues that one, unless both count from one sample to the next.
   return start > previousTime || (previousStart !== 0 && previousStart < previousTime);

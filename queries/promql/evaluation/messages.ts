@@ -29,7 +29,7 @@ export interface EvaluationWindow {
 }
 
 /** Over the port: the next piece of a selection is wanted. */
-export interface Wanted {
+export interface PieceRequest {
   readonly selection: number;
 }
 

@@ -2,15 +2,15 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
-import { TooManyWaiting, Turns } from '../../limits/turns.ts';
+import { FairQueue, TooManyWaiting } from '../../limits/fair-queue.ts';
 import { addedTo } from '../added.ts';
 import { PromqlError } from '../errors.ts';
 import { openPieces, type PieceReader } from '../fetch/known-selections.ts';
 import type { Scope } from '../fetch/scope.ts';
 import { type Evaluated, parse, selectionsOf } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
-import { type Features, usualFeatures } from '../settings.ts';
-import type { EvaluationWindow, Given, Reply, Wanted } from './messages.ts';
+import { defaultFeatures, type Features } from '../settings.ts';
+import type { EvaluationWindow, Given, PieceRequest, Reply } from './messages.ts';
 
 /** What is evaluated, and over whose series. */
 export interface Question {
@@ -18,7 +18,7 @@ export interface Question {
   readonly window: EvaluationWindow;
   readonly scope: Scope;
   /** Nothing before it is read. */
-  readonly keptFromMs: number;
+  readonly retainedFromMs: number;
   /** Samples that count as stored, although they have not landed. */
   readonly added?: readonly Series[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -67,14 +67,14 @@ class Feed {
   }
 
   async #open({ matchers, fromMs, toMs }: Selection): Promise<PieceReader> {
-    const { scope, keptFromMs } = this.#question;
-    if (toMs <= keptFromMs) return { next: async () => undefined };
-    return openPieces(scope, { fromMs: Math.max(fromMs, keptFromMs), toMs }, matchers, this.#hasStarts);
+    const { scope, retainedFromMs } = this.#question;
+    if (toMs <= retainedFromMs) return { next: async () => undefined };
+    return openPieces(scope, { fromMs: Math.max(fromMs, retainedFromMs), toMs }, matchers, this.#hasStarts);
   }
 }
 
 class Threads implements Promql {
-  readonly #turns: Turns;
+  readonly #queue: FairQueue;
   readonly #features: Features;
   readonly #idle: PoolThread<Reply>[] = [];
   readonly #all = new Set<PoolThread<Reply>>();
@@ -82,7 +82,7 @@ class Threads implements Promql {
   constructor(size: number, features: Features) {
     this.#features = features;
     const slotsPerTenant = Math.max(1, Math.ceil((size * 3) / 4));
-    this.#turns = new Turns({ slots: size, slotsPerTenant, waitingPerTenant });
+    this.#queue = new FairQueue({ slots: size, slotsPerTenant, waitingPerTenant });
   }
 
   async evaluate(question: Question): Promise<Evaluated> {
@@ -90,10 +90,10 @@ class Threads implements Promql {
     // What is wrong with an expression is said without a thread.
     const { syntax, engine } = this.#features;
     const selections = selectionsOf(parse(expression, syntax), window, engine);
-    const end = await this.#turnOf(scope.columns.tenantId, signal);
+    const end = await this.#acquireSlot(scope.columns.tenantId, signal);
     const thread = this.#idle.pop() ?? this.#start();
     try {
-      return await this.#ask(thread, question, new Feed(question, selections, engine.startTimestamps));
+      return await this.#evaluateIn(thread, question, new Feed(question, selections, engine.startTimestamps));
     } finally {
       // One that an abort ends may still have answered.
       if (this.#all.has(thread)) this.#idle.push(thread);
@@ -105,9 +105,9 @@ class Threads implements Promql {
     await Promise.all([...this.#all].map((thread) => thread.end()));
   }
 
-  async #turnOf(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
+  async #acquireSlot(tenantId: string, signal: AbortSignal | undefined): Promise<() => void> {
     try {
-      return await this.#turns.take(tenantId, signal);
+      return await this.#queue.acquire(tenantId, signal);
     } catch (error) {
       if (!(error instanceof TooManyWaiting)) throw error;
       throw new PromqlError(
@@ -117,14 +117,14 @@ class Threads implements Promql {
     }
   }
 
-  async #ask(thread: PoolThread<Reply>, question: Question, feed: Feed): Promise<Evaluated> {
+  async #evaluateIn(thread: PoolThread<Reply>, question: Question, feed: Feed): Promise<Evaluated> {
     const { expression, window, signal } = question;
     signal?.throwIfAborted();
     const added = feed.addedOf(question.added ?? []);
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(4);
     const state = new Int32Array(answered);
-    port1.on('message', async ({ selection }: Wanted) => {
+    port1.on('message', async ({ selection }: PieceRequest) => {
       const given = await feed.next(selection);
       const moved =
         'piece' in given ? Object.values(given.piece.blocks).map(({ buffer }) => buffer as ArrayBuffer) : [];
@@ -135,7 +135,7 @@ class Threads implements Promql {
     const stop = (): void => void this.#drop(thread);
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      const reply = await thread.ask(
+      const reply = await thread.request(
         (id) => ({ id, expression, window, features: this.#features, added, port: port2, answered }),
         [port2],
       );
@@ -176,7 +176,7 @@ class Threads implements Promql {
 /** Threads start with the first queries; there are as many as the machine has cores, at most eight. */
 export const openPromql = ({
   size = Math.min(8, availableParallelism()),
-  features = usualFeatures,
+  features = defaultFeatures,
 }: {
   readonly size?: number;
   readonly features?: Features | undefined;

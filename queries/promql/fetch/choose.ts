@@ -39,7 +39,7 @@ export interface Chosen {
 }
 
 /** Series that one selector may name. */
-export const mostSeries = 200_000;
+export const maxSeries = 200_000;
 /** Stored series that show that a target was there. */
 const seriesOfTarget = 5;
 
@@ -84,7 +84,7 @@ const textsOf = (keys: readonly string[], texts: readonly string[]): Texts => {
 };
 
 const tooManySeries = (): PromqlError =>
-  new PromqlError('execution', `the query exceeds the limit of ${mostSeries} series: take matchers that choose fewer`);
+  new PromqlError('execution', `the query exceeds the limit of ${maxSeries} series: take matchers that choose fewer`);
 
 /** Which of the stored metrics to read; undefined for all of them. */
 interface Metrics {
@@ -165,7 +165,7 @@ export const chooseSeries = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
-  limit = mostSeries,
+  limit = maxSeries,
 ): Promise<readonly Chosen[]> => (await choiceOf(scope, window, matchers, limit)).chosen;
 
 /** The same, with what it was chosen from. */
@@ -173,7 +173,7 @@ export const choiceOf = async (
   scope: Scope,
   window: Window,
   matchers: readonly Matcher[],
-  limit = mostSeries,
+  limit = maxSeries,
 ): Promise<Choice> => {
   const gathering = new Gathering();
   const names = matchers.filter(({ name }) => name === '__name__').map(testOf);
@@ -213,14 +213,14 @@ const readRows = async function* (
   limit: number,
 ): AsyncIterable<readonly Row[]> {
   const { sql, parameters } = scopeCondition(scope, window);
-  const read = (most: number, part: string): Promise<Row[]> =>
+  const read = (limit: number, part: string): Promise<Row[]> =>
     scope.columns.query<Row>(
       `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
       any(tuple(kind, temporality, monotonic, series.unit)) AS what, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
       any(mapValues(attributes)) AS texts, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS scope_texts
-    FROM series WHERE ${sql} AND ${condition}${part} GROUP BY series_id LIMIT ${most + 1}`,
+    FROM series WHERE ${sql} AND ${condition}${part} GROUP BY series_id LIMIT ${limit + 1}`,
       { ...parameters, ...given },
-      { maxResultRows: most + 1 },
+      { maxResultRows: limit + 1 },
     );
   const first = await read(Math.min(limit, seriesAtOnce), '');
   if (first.length <= seriesAtOnce) {
@@ -301,11 +301,11 @@ const addTargets = async (
       SELECT toString(resource_id) AS resource, tuple(toString(series_id), any(metric), any(kind)) AS member
       FROM series WHERE ${sql} AND source = 'otlp' GROUP BY resource_id, series_id
       ORDER BY max(series.last_seen) DESC, min(series.first_seen), series_id LIMIT ${seriesOfTarget} BY resource_id
-    ) GROUP BY resource LIMIT ${mostSeries + 1}`,
+    ) GROUP BY resource LIMIT ${maxSeries + 1}`,
     parameters,
-    { maxResultRows: mostSeries + 1 },
+    { maxResultRows: maxSeries + 1 },
   );
-  if (rows.length > mostSeries) throw tooManySeries();
+  if (rows.length > maxSeries) throw tooManySeries();
   const resources = await resourceTexts(
     scope.columns,
     rows.map(({ resource }) => resource),

@@ -58,4 +58,4 @@ export const cumulative = ({ times, values }: Points): Points => {
 };
 
 /** Whether the second point begins a new counter. */
-export const beginsAnew = (beforeMs: number, timeMs: number): boolean => hourOf(beforeMs) !== hourOf(timeMs);
+export const startsNewCounter = (beforeMs: number, timeMs: number): boolean => hourOf(beforeMs) !== hourOf(timeMs);

@@ -17,7 +17,7 @@ export interface SeriesExemplars {
 }
 
 /** Exemplars that one answer holds at most. */
-const mostExemplars = 100_000;
+const maxExemplars = 100_000;
 
 interface Row {
   readonly id: string;
@@ -56,7 +56,7 @@ const readRows = async ({ columns }: Scope, window: Window, sources: readonly So
       lower(hex(trace_id)) AS trace, lower(hex(span_id)) AS span, mapKeys(attributes) AS keys, mapValues(attributes) AS texts
     FROM exemplars WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${[...new Set(sources.map(({ id }) => id))].join(', ')})
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-    ORDER BY metric, series_id, timestamp LIMIT 1 BY metric, series_id, timestamp, exemplars.value, trace_id, span_id LIMIT ${mostExemplars}`,
+    ORDER BY metric, series_id, timestamp LIMIT 1 BY metric, series_id, timestamp, exemplars.value, trace_id, span_id LIMIT ${maxExemplars}`,
     {
       metrics: [...new Set(sources.map(({ metric }) => metric))],
       from: String(Math.max(0, Math.floor(window.fromMs))),

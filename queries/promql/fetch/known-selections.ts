@@ -3,9 +3,9 @@
  * ids. Labels of a series never change.
  */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import { KeptRows } from '../../kept-rows.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
 import { looksUp } from '../../records.ts';
+import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
 import { type Choice, type Chosen, choiceOf } from './choose.ts';
 import type { Condition } from './matching.ts';
@@ -30,17 +30,17 @@ interface Known {
 }
 
 /** Series of all selectors that are kept. */
-const mostSeries = 50_000;
+const maxCachedSeries = 50_000;
 /** After that time it is looked whether other metrics or kinds have come under the same name. */
-const keptForMs = 60_000;
+const cacheTtlMs = 60_000;
 /** So few are named by their ids, which the engine finds faster than by their labels. */
-const mostNamed = 1_000;
+const maxNamedIds = 1_000;
 /** Points that are read at once: more than in a piece, since each statement costs as much as reading many. */
 const pointsAtOnce = 600_000;
 /** Where there are so many after all, they are read in pieces. */
-const mostPoints = 800_000;
+const maxPoints = 800_000;
 
-const known = new KeptRows<Known>(mostSeries, ({ found }) => found.size + 1);
+const known = new RowCache<Known>(maxCachedSeries, ({ found }) => found.size + 1);
 
 /** What a selector reads, one piece after the other; undefined after the last one. */
 export interface PieceReader {
@@ -72,7 +72,7 @@ const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }
 
 const namedBy = ({ chosen, restriction }: Known): Condition => {
   const ids = chosen.flatMap(({ sources }) => sources.map(({ id }) => id));
-  if (restriction.sql === '' || ids.length > mostNamed) return restriction;
+  if (restriction.sql === '' || ids.length > maxNamedIds) return restriction;
   return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids } };
 };
 
@@ -88,12 +88,12 @@ const readAtOnce = async (
   const clause = looksUp(restriction.sql) ? 'WHERE' : 'PREWHERE';
   const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
   const bytes = await columns.native(
-    `${sql}${restriction.sql} ${inOrder} LIMIT ${mostPoints + 1}`,
+    `${sql}${restriction.sql} ${inOrder} LIMIT ${maxPoints + 1}`,
     { ...parameters, ...restriction.parameters },
-    { maxResultRows: mostPoints + 1 },
+    { maxResultRows: maxPoints + 1 },
   );
   const { ids, rows } = seriesIn(bytes);
-  if (rows > mostPoints || [...ids].some((id) => !found.has(id))) return undefined;
+  if (rows > maxPoints || [...ids].some((id) => !found.has(id))) return undefined;
   return {
     chosen: chosen.filter(({ sources }) => sources.some(({ id }) => ids.has(id))),
     blocks: { samples: bytes },
@@ -101,7 +101,7 @@ const readAtOnce = async (
 };
 
 const isFresh = (columns: TenantColumns, window: Window, selector: Known): boolean =>
-  performance.now() - selector.chosenMs < keptForMs || isUnchanged(columns, window, selector);
+  performance.now() - selector.chosenMs < cacheTtlMs || isUnchanged(columns, window, selector);
 
 /** Opens what a selector reads within a window. With `hasStarts` each point says when its counter began. */
 export const openPieces = async (
@@ -110,9 +110,9 @@ export const openPieces = async (
   matchers: readonly Matcher[],
   hasStarts = false,
 ): Promise<PieceReader> => {
-  const kept = known.of(scope.columns);
+  const cache = known.of(scope.columns);
   const key = JSON.stringify([scope.projectId, scope.translation, matchers]);
-  const before = kept.get(key);
+  const before = cache.get(key);
   const perSeries = before && Math.max(1, before.density * (window.toMs - window.fromMs));
   if (before !== undefined && perSeries !== undefined && isFresh(scope.columns, window, before)) {
     const isFew = before.chosen.length * perSeries <= pointsAtOnce;
@@ -129,9 +129,9 @@ export const openPieces = async (
   return {
     async next() {
       const piece = await pieces.next();
-      const density = pieces.mostPerSeries / Math.max(1, window.toMs - window.fromMs);
+      const density = pieces.maxPointsPerSeries / Math.max(1, window.toMs - window.fromMs);
       if (piece === undefined)
-        kept.set(key, { ...choice, metrics, restriction, chosenMs, density, changes, fromMs: window.fromMs });
+        cache.set(key, { ...choice, metrics, restriction, chosenMs, density, changes, fromMs: window.fromMs });
       return piece;
     },
   };

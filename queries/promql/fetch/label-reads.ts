@@ -13,9 +13,9 @@ import { type Scope, scopeCondition, type Window } from './scope.ts';
 import { metricsNamed, namesOf } from './stored-metrics.ts';
 
 /** Names or values that one answer holds at most. */
-const mostTexts = 2_000_000;
+const maxTexts = 2_000_000;
 /** Bounds of the histograms of OTLP that are looked at. */
-const mostLayouts = 1_000;
+const maxLayouts = 1_000;
 
 type Matchers = readonly Matcher[];
 
@@ -59,7 +59,7 @@ const texts = async (
   { columns }: Scope,
   sql: string,
   parameters: QueryParameters,
-  limit = mostTexts,
+  limit = maxTexts,
 ): Promise<string[]> =>
   textsOf(
     await columns.native(`SELECT CAST(text AS String) AS text FROM (${sql} LIMIT ${limit}) ORDER BY text`, parameters, {
@@ -92,7 +92,7 @@ export const fansOf = async (
     const sources = chosen.flatMap(({ sources }) => sources).filter((source) => source.part === part);
     if (sources.length === 0) continue;
     const rows = await scope.columns.query<{ readonly id: string; readonly layouts: readonly (readonly string[])[] }>(
-      `SELECT toString(series_id) AS id, groupUniqArray(${mostLayouts})(arrayMap(x -> toString(x), ${column})) AS layouts
+      `SELECT toString(series_id) AS id, groupUniqArray(${maxLayouts})(arrayMap(x -> toString(x), ${column})) AS layouts
       FROM ${table} WHERE tenant_id = {tenant:String} AND metric IN {metrics:Array(String)} AND series_id IN (${[...new Set(sources.map(({ id }) => id))].join(', ')})
         AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC') GROUP BY series_id`,
       {
@@ -189,7 +189,7 @@ const otlpNames = async (question: Question): Promise<string[]> => {
 };
 
 /** All of the texts, each once, in their order. Where the only ones are a list that a statement put in order, they are not sorted again. */
-const together = (inOrder: readonly (readonly string[])[], others: readonly string[]): readonly string[] => {
+const mergeTexts = (inOrder: readonly (readonly string[])[], others: readonly string[]): readonly string[] => {
   const filled = inOrder.filter(({ length }) => length > 0);
   const [first = []] = filled;
   const isOne = filled.length <= 1 && others.length === 0;
@@ -214,7 +214,7 @@ export const labelNames = async (question: Question): Promise<readonly string[]>
         : (await otlpSeries(question, matchers)).flatMap((labels) => Object.keys(labels));
     others = [...others, ...ofOtlp];
   }
-  return together(inOrder, others);
+  return mergeTexts(inOrder, others);
 };
 
 const metricNames = async (question: Question): Promise<string[]> => {
@@ -293,5 +293,5 @@ export const labelValues = async (question: Question, name: string): Promise<rea
       matchers.length === 0 ? await otlpValues(question, name) : valuesIn(await otlpSeries(question, matchers), name);
     others = [...others, ...ofOtlp];
   }
-  return together(inOrder, others);
+  return mergeTexts(inOrder, others);
 };

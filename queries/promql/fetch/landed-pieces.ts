@@ -44,10 +44,10 @@ const edgesOf = (
 ];
 
 /** Calls for each piece of each metric that a read has points in, from the earliest on. */
-const eachPiece = ({ window, sources }: Read, pieceMs: number, take: (key: string, piece: number) => void): void => {
+const eachPiece = ({ window, sources }: Read, pieceMs: number, visit: (key: string, piece: number) => void): void => {
   for (const origin of originsOf(sources)) {
     const [first, last] = edgesOf(window, origin.isDelta, pieceMs);
-    for (let piece = first; piece <= last; piece++) take(keyOf(origin, piece), piece);
+    for (let piece = first; piece <= last; piece++) visit(keyOf(origin, piece), piece);
   }
 };
 
@@ -102,10 +102,10 @@ const joined = (ranges: readonly (readonly [number, number])[]): (readonly [numb
  */
 export const landedIn = async (columns: TenantColumns, reads: readonly Read[], pieceMs: number): Promise<Landed> => {
   const landed = new Map<string, string>();
-  const wanted = reads.flatMap(({ window, sources }) =>
+  const requestedOrigins = reads.flatMap(({ window, sources }) =>
     originsOf(sources).map((origin) => ({ ...origin, edges: edgesOf(window, origin.isDelta, pieceMs) })),
   );
-  const statements = [...Map.groupBy(wanted, ({ table }) => table)].flatMap(([table, origins]) => {
+  const statements = [...Map.groupBy(requestedOrigins, ({ table }) => table)].flatMap(([table, origins]) => {
     const metrics = [...new Set(origins.map(({ metric }) => metric))];
     return joined(origins.map(({ edges }) => edges)).map(async ([first, last]) => {
       const window = { fromMs: first * pieceMs - 1, toMs: (last + 1) * pieceMs - 1 };

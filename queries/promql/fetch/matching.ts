@@ -54,10 +54,10 @@ const isFromElsewhere = (name: string, { promoted }: Translation, promotedNames:
 
 /** A regular expression of the keys that become a label. */
 export const keyPattern = (name: string): string =>
-  `^${[...name].map((letter) => (letter === '_' ? '[^A-Za-z0-9]' : letter.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
+  `^${[...name].map((character) => (character === '_' ? '[^A-Za-z0-9]' : character.replace(/[^A-Za-z0-9\u0080-\u{10FFFF}]/u, '\\$&'))).join('')}$`;
 
 /** A job with more slashes is not looked for by its service. */
-const mostSlashes = 32;
+const maxSlashes = 32;
 
 /** Every text that may be the name of the service of a job: what follows one of its slashes, and all of it. */
 const servicesOf = (job: string): string[] => {
@@ -92,7 +92,7 @@ const otlpEquality = (
 ): Condition => {
   const key = `${parameter}k`;
   const hasValue = `has(mapValues(attributes), {${parameter}:String})`;
-  if (name === 'job' && value.split('/').length > mostSlashes + 1) return { sql: '', parameters: {} };
+  if (name === 'job' && value.split('/').length > maxSlashes + 1) return { sql: '', parameters: {} };
   if (name === 'job')
     return {
       sql: `(series.service IN {${key}:Array(String)} OR ${hasValue})`,

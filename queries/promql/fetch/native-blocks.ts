@@ -76,21 +76,21 @@ class Reader {
 
   /** The next texts, by windows. One with a text that is long or not of ASCII alone is read text by text. */
   texts(rows: number, into: string[]): void {
-    for (const most = into.length + rows; into.length < most; ) {
+    for (const targetLength = into.length + rows; into.length < targetLength; ) {
       const before = this.at;
       const size = Math.min(windowBytes, this.#bytes.length - before);
       const window = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + before, size);
-      if (isAscii(window)) this.#shortTexts(window.toString('latin1'), most, into);
+      if (isAscii(window)) this.#shortTexts(window.toString('latin1'), targetLength, into);
       if (this.at > before) continue;
-      while (into.length < most && this.at < before + size) into.push(this.text());
+      while (into.length < targetLength && this.at < before + size) into.push(this.text());
       if (this.at === before) throw new Error('a Native block ends in the middle of a column');
     }
   }
 
   /** Texts of up to 127 bytes, whose length is one byte. */
-  #shortTexts(window: string, most: number, into: string[]): void {
+  #shortTexts(window: string, targetLength: number, into: string[]): void {
     let at = 0;
-    while (into.length < most && at < window.length) {
+    while (into.length < targetLength && at < window.length) {
       const end = at + 1 + window.charCodeAt(at);
       if (end > window.length) break;
       into.push(window.slice(at + 1, end));

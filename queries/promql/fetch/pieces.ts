@@ -19,9 +19,9 @@ const pointsInPiece = { samples: 400_000, histograms: 60_000, summaries: 300_000
 /** Ids that one statement lists: the engine compares all of them with each granule. */
 const seriesInPiece = 10_000;
 /** Points come hardly more often, until it is seen how often they do. */
-const usualIntervalMs = 5_000;
+const defaultIntervalMs = 5_000;
 /** Points that one selector may read. */
-const mostPoints = 150_000_000;
+const maxPoints = 150_000_000;
 /** Senders' clocks may run ahead: a point is looked for in what was received from a day before it on. */
 const aheadMs = 86_400_000;
 /** Whether a native histogram continues the one before it is only seen where that one is read, too. */
@@ -111,7 +111,7 @@ export class Pieces {
   #perSeries: number;
   #next: Promise<Piece | undefined> | undefined;
   /** Points that a series had at most, on the average of a piece. */
-  mostPerSeries = 0;
+  maxPointsPerSeries = 0;
 
   /** With `hasStarts` each point says when its counter began. `perSeries`: points that a series will have, if that is known. */
   constructor(
@@ -125,7 +125,7 @@ export class Pieces {
     this.#window = window;
     this.#isDelta = chosen.some(({ sources }) => sources.some(({ isDelta }) => isDelta));
     this.#perSeries =
-      perSeries ?? Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / usualIntervalMs);
+      perSeries ?? Math.max(1, (window.toMs - readFromMs(window.fromMs, this.#isDelta)) / defaultIntervalMs);
     this.#chosen = chosen.length > this.#fitting(chosen) ? chosen.toSorted(asStored) : chosen;
   }
 
@@ -139,7 +139,7 @@ export class Pieces {
   }
 
   async #readNext(): Promise<Piece | undefined> {
-    const chosen = this.#take();
+    const chosen = this.#nextChosen();
     if (chosen.length === 0) return undefined;
     const tables = (['samples', 'histograms', 'summaries'] as const).filter(
       (table) => sourcesOf(chosen, table).length > 0,
@@ -158,7 +158,7 @@ export class Pieces {
     return count;
   }
 
-  #take(): readonly Chosen[] {
+  #nextChosen(): readonly Chosen[] {
     const from = this.#at;
     this.#at += this.#fitting(this.#chosen, from);
     return this.#chosen.slice(from, this.#at);
@@ -188,8 +188,8 @@ export class Pieces {
     if (table !== 'samples') return;
     const points = bytes.length / (this.#hasStarts ? 32 : 24);
     this.#read += points;
-    if (this.#read > mostPoints) throw tooManySamples();
-    this.mostPerSeries = Math.max(this.mostPerSeries, points / series);
+    if (this.#read > maxPoints) throw tooManySamples();
+    this.maxPointsPerSeries = Math.max(this.maxPointsPerSeries, points / series);
     this.#perSeries = Math.max(1, (points / series) * 1.2, this.#perSeries / 20);
   }
 }

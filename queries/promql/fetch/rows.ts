@@ -14,14 +14,14 @@ const wordsOf = (column: Column | undefined): Uint32Array => {
 };
 
 /** Calls for each run of rows of one series in a block. */
-const eachRun = (block: Block, take: (id: bigint, start: number, end: number) => void): void => {
+const eachRun = (block: Block, visit: (id: bigint, start: number, end: number) => void): void => {
   const words = wordsOf(block.columns.get('id'));
   for (let start = 0; start < block.rows; ) {
     const low = words[start * 2] as number;
     const high = words[start * 2 + 1] as number;
     let end = start + 1;
     while (end < block.rows && words[end * 2] === low && words[end * 2 + 1] === high) end++;
-    take((BigInt(high) << 32n) | BigInt(low), start, end);
+    visit((BigInt(high) << 32n) | BigInt(low), start, end);
     start = end;
   }
 };

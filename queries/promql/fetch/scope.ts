@@ -39,5 +39,5 @@ export const scopeCondition = (
 });
 
 /** The earliest time that a plan keeps: what was before is not there, as in Prometheus. */
-export const keptFromMs = ({ retentionDays }: Pick<Reader['plan'], 'retentionDays'>, nowMs: number): number =>
+export const retentionStartMs = ({ retentionDays }: Pick<Reader['plan'], 'retentionDays'>, nowMs: number): number =>
   nowMs - retentionDays.metrics * dayMs;

@@ -29,7 +29,7 @@ const isRising = (numbers: Float64Array): boolean => {
 const always: Window = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
 /** Keeps points later than `fromMs` and not later than `toMs`, and of several at one time the first. */
-const kept = (samples: Samples, { fromMs, toMs }: Window): Samples => {
+const clipToWindow = (samples: Samples, { fromMs, toMs }: Window): Samples => {
   const { times, values, histograms, starts } = samples;
   const isWithin = (times[0] ?? toMs) > fromMs && (times.at(-1) ?? toMs) <= toMs;
   if (isWithin && isRising(times)) return samples;
@@ -130,7 +130,7 @@ const hinted = (samples: Samples): Samples => {
   return { ...samples, histograms };
 };
 
-const once = (samples: Points): Points => kept(samples, always);
+const once = (samples: Points): Points => clipToWindow(samples, always);
 const counted = (samples: Points, isDelta: boolean): Points => (isDelta ? cumulative(once(samples)) : samples);
 
 /** Points without the rows that `has` denies. */
@@ -200,13 +200,13 @@ class Fan {
 const eachValue = (
   runs: readonly Run[],
   fan: Fan,
-  take: (block: Run['block'], row: number, time: number) => void,
+  visit: (block: Run['block'], row: number, time: number) => void,
 ): void => {
   for (const { block, start, end } of runs)
     for (let row = start; row < end; row++) {
       const time = numbersIn(block, 'time')[row] as number;
       if (((numbersIn(block, 'flags')[row] as number) & 1) !== 0) fan.end(time);
-      else take(block, row, time);
+      else visit(block, row, time);
     }
 };
 
@@ -262,7 +262,7 @@ export const seriesOfPiece = function* (
 ): Iterable<Series> {
   const rows: Rows = Object.fromEntries(Object.entries(blocks).map(([table, bytes]) => [table, new PointRows(bytes)]));
   const seriesOf = (labels: Labels, samples: Samples): Series | undefined => {
-    const { times, values, histograms, starts } = kept(samples, window);
+    const { times, values, histograms, starts } = clipToWindow(samples, window);
     if (times.length === 0) return undefined;
     return { labels, times, values, ...(histograms && { histograms }), ...(starts && { starts }) };
   };

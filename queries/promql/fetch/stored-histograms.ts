@@ -1,6 +1,6 @@
 /** Stored histograms as Prometheus' native ones, and as buckets. */
 import type { BucketSpan, NativeHistogram, ResetHint } from '../series.ts';
-import { beginsAnew } from './deltas.ts';
+import { startsNewCounter } from './deltas.ts';
 import { arrayIn, type Block, numbersIn } from './native-blocks.ts';
 
 /** The finest resolution that Prometheus computes with. */
@@ -177,10 +177,10 @@ export class DeltaHistograms {
   #timeMs = Number.NaN;
 
   add(block: Block, row: number, timeMs: number): NativeHistogram {
-    const anew = this.#sum === undefined || beginsAnew(this.#timeMs, timeMs);
+    const isNewCounter = this.#sum === undefined || startsNewCounter(this.#timeMs, timeMs);
     const own = storedAt(block, row);
-    this.#sum = anew || this.#sum === undefined ? own : added(this.#sum, own);
+    this.#sum = isNewCounter || this.#sum === undefined ? own : added(this.#sum, own);
     this.#timeMs = timeMs;
-    return nativeOf(this.#sum, anew ? 'reset' : 'not-reset');
+    return nativeOf(this.#sum, isNewCounter ? 'reset' : 'not-reset');
   }
 }

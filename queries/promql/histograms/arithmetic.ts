@@ -40,25 +40,28 @@ const widened = (
   histogram: Histogram,
   threshold: number,
   add: (positive: boolean, index: number, count: number) => void,
-): { threshold: number; taken: [boolean, number, number][] } => {
-  let wanted = threshold;
+): { threshold: number; mergedBuckets: [boolean, number, number][] } => {
+  let targetThreshold = threshold;
   for (;;) {
-    const taken: [boolean, number, number][] = [];
-    const moved = takeBelow(histogram, true, wanted, taken) ?? takeBelow(histogram, false, wanted, taken) ?? Number.NaN;
-    if (Number.isNaN(moved) || moved === wanted) {
-      for (const [positive, index, count] of taken) add(positive, index, count);
-      return { threshold: wanted, taken };
+    const mergedBuckets: [boolean, number, number][] = [];
+    const moved =
+      collectBucketsBelow(histogram, true, targetThreshold, mergedBuckets) ??
+      collectBucketsBelow(histogram, false, targetThreshold, mergedBuckets) ??
+      Number.NaN;
+    if (Number.isNaN(moved) || moved === targetThreshold) {
+      for (const [positive, index, count] of mergedBuckets) add(positive, index, count);
+      return { threshold: targetThreshold, mergedBuckets };
     }
-    wanted = moved;
+    targetThreshold = moved;
   }
 };
 
 /** Takes the buckets below a threshold; a new threshold where it is within a bucket that counts something. */
-const takeBelow = (
+const collectBucketsBelow = (
   histogram: Histogram,
   positive: boolean,
   threshold: number,
-  taken: [boolean, number, number][],
+  mergedBuckets: [boolean, number, number][],
 ): number | undefined => {
   const { indexes, counts } = positive ? histogram.positive : histogram.negative;
   for (const [at, index] of indexes.entries()) {
@@ -69,7 +72,7 @@ const takeBelow = (
       if (count === 0) return undefined;
       return upper;
     }
-    taken.push([positive, index, count]);
+    mergedBuckets.push([positive, index, count]);
   }
   return undefined;
 };

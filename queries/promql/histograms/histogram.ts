@@ -165,10 +165,10 @@ const copied = ({ indexes, counts }: Buckets): Buckets => ({ indexes: indexes.sl
 
 const withoutEmpty = (buckets: Buckets): Buckets => {
   if (!buckets.counts.includes(0)) return buckets;
-  const kept = buckets.counts.map((count) => count !== 0);
+  const isFilled = buckets.counts.map((count) => count !== 0);
   return {
-    indexes: buckets.indexes.filter((_, at) => kept[at]),
-    counts: buckets.counts.filter((_, at) => kept[at]),
+    indexes: buckets.indexes.filter((_, at) => isFilled[at]),
+    counts: buckets.counts.filter((_, at) => isFilled[at]),
   };
 };
 

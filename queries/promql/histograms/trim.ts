@@ -2,12 +2,12 @@ import type { Bucket, Buckets, Histogram } from './histogram.ts';
 import { fractionBelow } from './quantiles.ts';
 
 /** What is left of a bucket, and the value that its observations are taken to have. */
-interface Kept {
+interface Remainder {
   readonly count: number;
   readonly middle: number;
 }
 
-const nothing: Kept = { count: 0, middle: 0 };
+const nothing: Remainder = { count: 0, middle: 0 };
 const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
 const finite = (value: number): number => (isInfinite(value) ? 0 : value);
 
@@ -23,7 +23,7 @@ const middleOf = (lower: number, upper: number, positive: boolean, linear: boole
 };
 
 /** Of the bucket without a lower bound the part below the bound is kept as if it began at 0. */
-const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): Kept => {
+const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): Remainder => {
   if (below) {
     if (bound >= upper) return { count, middle: 0 };
     if (bound > 0 && upper > 0 && !isInfinite(upper)) return { count: (count * bound) / upper, middle: bound / 2 };
@@ -35,10 +35,10 @@ const trimmedFirst = ({ upper, count }: Bucket, bound: number, below: boolean): 
   return { count: 0, middle: finite(upper) };
 };
 
-const trimmedLast = ({ lower, count }: Bucket, bound: number, below: boolean): Kept =>
+const trimmedLast = ({ lower, count }: Bucket, bound: number, below: boolean): Remainder =>
   !below && bound >= lower ? { count, middle: bound } : { count: 0, middle: finite(lower) };
 
-const keptOf = (bucket: Bucket, bound: number, below: boolean, positive: boolean, linear: boolean): Kept => {
+const remainderOf = (bucket: Bucket, bound: number, below: boolean, positive: boolean, linear: boolean): Remainder => {
   const { lower, upper, count } = bucket;
   if (below ? upper <= bound : lower >= bound) return { count, middle: middleOf(lower, upper, positive, linear) };
   if (!(below ? lower < bound : upper > bound)) return nothing;
@@ -50,7 +50,7 @@ const keptOf = (bucket: Bucket, bound: number, below: boolean, positive: boolean
     : { count: count - under, middle: middleOf(bound, upper, positive, linear) };
 };
 
-const zeroKept = (histogram: Histogram, bound: number, below: boolean, signs: Signs): Kept => {
+const zeroRemainder = (histogram: Histogram, bound: number, below: boolean, signs: Signs): Remainder => {
   const count = histogram.zeroCount;
   const lower = signs.positive && !signs.negative ? 0 : -histogram.zeroThreshold;
   const upper = signs.negative && !signs.positive ? 0 : histogram.zeroThreshold;
@@ -73,25 +73,26 @@ export const trimmed = (histogram: Histogram, bound: number, below: boolean): Hi
   let count = 0;
   let sum = 0;
   let cut = false;
-  const add = (before: number, kept: Kept): number => {
-    count += kept.count;
-    sum += kept.middle * kept.count;
-    cut ||= before !== kept.count;
-    return kept.count;
+  const add = (before: number, remainder: Remainder): number => {
+    count += remainder.count;
+    sum += remainder.middle * remainder.count;
+    cut ||= before !== remainder.count;
+    return remainder.count;
   };
   const side = ({ indexes, counts }: Buckets, positive: boolean): Buckets => ({
     indexes,
     counts: counts.map((before, at) => {
       if (before === 0) return 0;
       const bucket = histogram.bucket(indexes[at] as number, before, positive);
-      return add(before, keptOf(bucket, bound, below, positive, histogram.custom));
+      return add(before, remainderOf(bucket, bound, below, positive, histogram.custom));
     }),
   });
   result.positive = side(histogram.positive, true);
   result.negative = side(histogram.negative, false);
   const counts = ({ counts: all }: Buckets) => all.some((each) => each !== 0);
   const signs = { positive: counts(histogram.positive), negative: counts(histogram.negative) };
-  if (histogram.zeroCount > 0) result.zeroCount = add(histogram.zeroCount, zeroKept(histogram, bound, below, signs));
+  if (histogram.zeroCount > 0)
+    result.zeroCount = add(histogram.zeroCount, zeroRemainder(histogram, bound, below, signs));
   if (!cut) return result;
   result.count = count;
   result.sum = sum;

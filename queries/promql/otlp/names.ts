@@ -56,9 +56,9 @@ const escapedWithSuffixes = (named: NamedMetric): string => {
   const mainWord = cleanUnit(main);
   const perWord = cleanUnit(per);
   const perSuffix = perWord === 'per_' ? '' : perWord.replace(/_$/, '');
-  const lacksPer = perSuffix !== '' && !words.includes(perSuffix);
-  const mainSuffix = lacksPer ? mainWord.replace(/_$/, '') : mainWord;
-  const added = [words.includes(mainWord) ? '' : mainSuffix, lacksPer ? perSuffix : ''];
+  const isMissingPer = perSuffix !== '' && !words.includes(perSuffix);
+  const mainSuffix = isMissingPer ? mainWord.replace(/_$/, '') : mainWord;
+  const added = [words.includes(mainWord) ? '' : mainSuffix, isMissingPer ? perSuffix : ''];
   words = [...words, ...added.filter((word) => word !== '')];
   if (isCounter(named)) words = [...words.filter((word) => word !== 'total'), 'total'];
   if (isRatio(named)) words = [...words.filter((word) => word !== 'ratio'), 'ratio'];

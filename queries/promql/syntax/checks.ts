@@ -64,10 +64,10 @@ export class Checks {
       this.#fail(node, `subquery is only allowed on instant vector, got ${type} instead`);
   }
 
-  #expect(node: Expression, wanted: ValueType, context: string): void {
+  #expect(node: Expression, expectedType: ValueType, context: string): void {
     const type = this.check(node);
-    if (type !== wanted)
-      this.#fail(node, `expected type ${documentedType(wanted)} in ${context}, got ${documentedType(type)}`);
+    if (type !== expectedType)
+      this.#fail(node, `expected type ${documentedType(expectedType)} in ${context}, got ${documentedType(type)}`);
   }
 
   #aggregation({ operator, inner, parameter }: Aggregation): void {
@@ -127,17 +127,23 @@ export class Checks {
   }
 
   #call(node: Call): void {
-    const { name, takes, variadic } = node.signature;
+    const { name, parameterTypes, variadic } = node.signature;
     const count = node.args.length;
     const call = `in call to ${quoted(name)}, got ${count}`;
-    if (variadic === 0 && takes.length !== count) this.#fail(node, `expected ${takes.length} argument(s) ${call}`);
-    const least = takes.length - 1;
-    if (variadic !== 0 && least > count) this.#fail(node, `expected at least ${least} argument(s) ${call}`);
-    if (variadic > 0 && least + variadic < count)
-      this.#fail(node, `expected at most ${least + variadic} argument(s) ${call}`);
+    if (variadic === 0 && parameterTypes.length !== count)
+      this.#fail(node, `expected ${parameterTypes.length} argument(s) ${call}`);
+    const minArguments = parameterTypes.length - 1;
+    if (variadic !== 0 && minArguments > count)
+      this.#fail(node, `expected at least ${minArguments} argument(s) ${call}`);
+    if (variadic > 0 && minArguments + variadic < count)
+      this.#fail(node, `expected at most ${minArguments + variadic} argument(s) ${call}`);
     if (name === 'info') this.#labelSelector(node);
     for (const [index, argument] of node.args.entries())
-      this.#expect(argument, takes[index] ?? (takes.at(-1) as ValueType), `call to function ${quoted(name)}`);
+      this.#expect(
+        argument,
+        parameterTypes[index] ?? (parameterTypes.at(-1) as ValueType),
+        `call to function ${quoted(name)}`,
+      );
   }
 
   #labelSelector(node: Call): void {

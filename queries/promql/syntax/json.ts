@@ -47,7 +47,7 @@ export const treeJson = (node: Expression): Json => {
       return { type: 'subquery', expr: treeJson(node.inner), range, rangeExpr, step, stepExpr, ...shiftJson(node) };
     }
     case 'call': {
-      const { name, takes: argTypes, variadic, returns: returnType } = node.signature;
+      const { name, parameterTypes: argTypes, variadic, returns: returnType } = node.signature;
       return { type: 'call', func: { name, argTypes, variadic, returnType }, args: node.args.map(treeJson) };
     }
     case 'aggregation': {

@@ -337,16 +337,16 @@ class Lexer {
 
   #numberFrom(first: string): void {
     this.#at -= first.length;
-    const most = syntaxLimits.numberCharacters;
+    const maxCharacters = syntaxLimits.numberCharacters;
     // No expression below sees more, and so none of them takes long.
-    const rest = this.#input.slice(this.#at, this.#at + most + 2);
+    const rest = this.#input.slice(this.#at, this.#at + maxCharacters + 2);
     const number =
       /^(?:0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*|(?:\d+(?:_\d+)*)?\.?(?:\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)/.exec(
         rest,
       );
     const length = number?.[0].length ?? 0;
-    if (length > most || (/^[\w.]*/.exec(rest)?.[0].length ?? 0) > most)
-      this.#fail(`number or duration has more than ${most} characters`);
+    if (length > maxCharacters || (/^[\w.]*/.exec(rest)?.[0].length ?? 0) > maxCharacters)
+      this.#fail(`number or duration has more than ${maxCharacters} characters`);
     if (length > 0 && !/^[\w.]/.test(rest.slice(length)) && !/^0[xX]$/.test(rest.slice(0, length))) {
       this.#at += length;
       this.#emit('number');

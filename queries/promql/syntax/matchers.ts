@@ -16,9 +16,9 @@ const plain = /^(?:[^\\.+*?()[\]{}^$]|\\[!-/:-@[-`{-~])*$/;
 const listed = (source: string): ReadonlySet<string> | undefined => {
   if (!plain.test(source)) return undefined;
   const texts = [''];
-  for (const [letter] of source.matchAll(/\\?./gsu))
-    if (letter === '|') texts.push('');
-    else texts[texts.length - 1] += letter.startsWith('\\') ? letter.slice(1) : letter;
+  for (const [character] of source.matchAll(/\\?./gsu))
+    if (character === '|') texts.push('');
+    else texts[texts.length - 1] += character.startsWith('\\') ? character.slice(1) : character;
   return new Set(texts);
 };
 

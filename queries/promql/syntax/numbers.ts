@@ -36,14 +36,14 @@ export const plainNumber = (value: number): string => {
 };
 
 /** A value with an exponent where that is below -4 or above 5, else without: how Prometheus writes values in its messages. */
-export const shortNumber = (value: number, mostDigits?: number): string => {
+export const shortNumber = (value: number, maxDigits?: number): string => {
   const name = special(value);
   if (name !== undefined) return name;
   if (value === 0) return plainNumber(value);
-  const rounded = mostDigits === undefined ? value : Number(value.toPrecision(mostDigits));
+  const rounded = maxDigits === undefined ? value : Number(value.toPrecision(maxDigits));
   const { digits, point } = digitsOf(rounded);
   const exponent = point - 1;
-  if (exponent >= -4 && exponent < Math.min(6, mostDigits === undefined ? 6 : Math.max(mostDigits, 0)))
+  if (exponent >= -4 && exponent < Math.min(6, maxDigits === undefined ? 6 : Math.max(maxDigits, 0)))
     return plainNumber(rounded);
   const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
   const places = String(Math.abs(exponent)).padStart(2, '0');

@@ -3,7 +3,7 @@ import { numberFrom } from './parse-literals.ts';
 import type { Reader } from './reader.ts';
 import type { DurationExpression, DurationPart, NumberLiteral, Place } from './tree.ts';
 
-const mostSeconds = 2 ** 63 / 1e9;
+const maxSeconds = 2 ** 63 / 1e9;
 
 const zero = (place: Place): NumberLiteral => ({
   kind: 'number',
@@ -14,7 +14,7 @@ const zero = (place: Place): NumberLiteral => ({
 });
 
 const inRange = (reader: Reader, literal: NumberLiteral, place: Place): NumberLiteral => {
-  if (Math.abs(literal.value) <= mostSeconds || Number.isNaN(literal.value)) return literal;
+  if (Math.abs(literal.value) <= maxSeconds || Number.isNaN(literal.value)) return literal;
   reader.report(place, 'duration out of range');
   return zero(literal);
 };
@@ -42,7 +42,7 @@ const signed = (reader: Reader, sign: Token, part: DurationPart): DurationPart =
 
 /** `step()`, `range()`, `min_of(…, …)` or `max_of(…, …)`. */
 const named = (reader: Reader): DurationExpression => {
-  const name = reader.take();
+  const name = reader.consume();
   reader.expect('(');
   const operator = name.name as DurationExpression['operator'];
   if (operator === 'step' || operator === 'range') {
@@ -77,7 +77,7 @@ const primary = (reader: Reader): DurationPart => {
     return inRange(reader, literal, literal);
   }
   if (reader.is('+') || reader.is('-')) {
-    const sign = reader.take();
+    const sign = reader.consume();
     return signed(
       reader,
       sign,
@@ -90,13 +90,13 @@ const primary = (reader: Reader): DurationPart => {
 
 const binding: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 3 };
 
-const continued = (reader: Reader, first: DurationPart, least: number): DurationPart => {
+const continued = (reader: Reader, first: DurationPart, minStrength: number): DurationPart => {
   let left = first;
   for (;;) {
     const operator = reader.next;
     const strength = operator.kind === 'operator' ? (binding[operator.name] ?? 0) : 0;
-    if (strength < least || strength === 0) return left;
-    reader.take();
+    if (strength < minStrength || strength === 0) return left;
+    reader.consume();
     const right = reader.deeper(() => binary(reader, operator.name === '^' ? strength : strength + 1));
     experimental(reader, left);
     left = joined(reader, operator, left, right);
@@ -112,7 +112,7 @@ const joined = (reader: Reader, operator: Token, left: DurationPart, right: Dura
   return durationOf(operator.name as DurationExpression['operator'], place, left, right);
 };
 
-const binary = (reader: Reader, least: number): DurationPart => continued(reader, primary(reader), least);
+const binary = (reader: Reader, minStrength: number): DurationPart => continued(reader, primary(reader), minStrength);
 
 /** Reads a duration or arithmetic of durations. */
 const readDurationExpression = (reader: Reader): DurationPart => binary(reader, 1);
@@ -131,7 +131,7 @@ export const readOffset = (reader: Reader): DurationPart => {
   if (kind === 'number' || kind === 'duration') return primary(reader);
   if (reader.is('(')) return continued(reader, parenthesized(reader), 1);
   if (!reader.is('+') && !reader.is('-')) return isNamed(reader.next) ? named(reader) : reader.unexpected();
-  const sign = reader.take();
+  const sign = reader.consume();
   if (reader.is('+') || reader.is('-')) return signed(reader, sign, binary(reader, 3));
   const part = reader.is('(') ? parenthesized(reader) : primary(reader);
   return part.kind === 'duration' && sign.name === '+' && part.operator !== '+'

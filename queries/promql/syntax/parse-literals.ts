@@ -7,7 +7,7 @@ import type { NumberLiteral } from './tree.ts';
 
 /** Takes a number or duration; a duration's value is in seconds. */
 export const numberFrom = (reader: Reader): NumberLiteral => {
-  const token = reader.take();
+  const token = reader.consume();
   const place = { start: token.start, end: token.end };
   if (token.kind === 'number') {
     const value = readNumber(token.text);
@@ -31,7 +31,7 @@ export const textFrom = (reader: Reader, token: Token): string => {
 
 /** A number with or without a sign, where no expression is allowed. */
 export const signedNumber = (reader: Reader): number => {
-  const sign = reader.takeIf('-') ?? reader.takeIf('+');
+  const sign = reader.consumeIf('-') ?? reader.consumeIf('+');
   const { kind } = reader.next;
   if (kind !== 'number' && kind !== 'duration') reader.unexpected();
   const { value } = numberFrom(reader);

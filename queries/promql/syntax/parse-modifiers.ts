@@ -29,7 +29,7 @@ const shiftFor = (reader: Reader, node: Expression, modifier: string): Shift | u
 };
 
 const offsetFrom = (reader: Reader, node: Expression): Expression => {
-  reader.take();
+  reader.consume();
   const part = reader.within('offset', 'number, duration, step(), or range()', () => readOffset(reader));
   const { ms, expression } = lengthOf(part);
   const shift = shiftFor(reader, node, 'offset');
@@ -45,9 +45,9 @@ const offsetFrom = (reader: Reader, node: Expression): Expression => {
 const ending = (node: Expression, end: number): Expression => Object.assign(node, { end });
 
 const atFrom = (reader: Reader, node: Expression): Expression => {
-  reader.take();
+  reader.consume();
   const at = reader.within('@', 'timestamp', () => {
-    const edge = reader.takeIf('start') ?? reader.takeIf('end');
+    const edge = reader.consumeIf('start') ?? reader.consumeIf('end');
     if (edge === undefined) return signedNumber(reader);
     reader.expect('(');
     reader.expect(')');
@@ -63,7 +63,7 @@ const atFrom = (reader: Reader, node: Expression): Expression => {
 };
 
 const rangeFrom = (reader: Reader, node: Expression): MatrixSelector | Subquery => {
-  const open = reader.take();
+  const open = reader.consume();
   reader.countPart(open);
   const range = lengthOf(
     reader.within('subquery or range selector', 'number, duration, step(), or range()', () =>
@@ -72,7 +72,7 @@ const rangeFrom = (reader: Reader, node: Expression): MatrixSelector | Subquery 
   );
   if (reader.is(':')) return subqueryFrom(reader, node, range);
   if (!reader.is(']')) reader.unexpected('subquery or range', '":" or "]"');
-  const { end } = reader.take();
+  const { end } = reader.consume();
   const problem = rangeProblem(node);
   if (problem !== undefined) reader.report({ start: open.start, end }, problem);
   return {
@@ -92,7 +92,7 @@ const rangeProblem = (node: Expression): string | undefined => {
 };
 
 const subqueryFrom = (reader: Reader, inner: Expression, range: ReturnType<typeof lengthOf>): Subquery => {
-  reader.take();
+  reader.consume();
   const step = reader.is(']')
     ? undefined
     : lengthOf(
@@ -110,7 +110,7 @@ const subqueryFrom = (reader: Reader, inner: Expression, range: ReturnType<typeo
     stepExpression: step?.expression,
     offsetMs: 0,
     start: inner.start,
-    end: reader.take().end,
+    end: reader.consume().end,
   };
 };
 
@@ -120,7 +120,7 @@ const selectorOf = (node: Expression): VectorSelector | undefined => {
 };
 
 const extendedFrom = (reader: Reader, node: Expression): Expression => {
-  const word = reader.take().name as 'anchored' | 'smoothed';
+  const word = reader.consume().name as 'anchored' | 'smoothed';
   if (!reader.options.extendedRangeSelectors) {
     reader.report(node, `${word} modifier is experimental and not enabled`);
     return node;

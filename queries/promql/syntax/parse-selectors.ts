@@ -10,17 +10,17 @@ const operators = new Set(['=', '!=', '=~', '!~']);
 const matcherFrom = (reader: Reader): Matcher => {
   const label = reader.next;
   if (label.kind !== 'identifier' && label.kind !== 'string') reader.unexpected('label matching', 'identifier or "}"');
-  reader.take();
+  reader.consume();
   const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
   const operator = reader.next;
   if (operator.kind === 'end' || !operators.has(operator.name) || operator.kind === 'string') {
     if (label.kind === 'string') return { name: '__name__', op: '=', value: name };
     reader.unexpected('label matching', 'label matching operator');
   }
-  reader.take();
+  reader.consume();
   const value = reader.next;
   if (value.kind !== 'string') reader.unexpected('label matching', 'string');
-  reader.take();
+  reader.consume();
   const matcher: Matcher = { name, op: operator.name as Matcher['op'], value: textFrom(reader, value) };
   reader.countRegex(costOfMatcher(matcher), { start: label.start, end: value.end });
   const problem = problemOfMatcher(matcher);
@@ -36,7 +36,7 @@ const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
     matchers.push(matcherFrom(reader));
     if (reader.is('}')) break;
     if (!reader.is(',')) reader.unexpected('label matching', '"," or "}"');
-    reader.take();
+    reader.consume();
   }
   return { matchers, end: reader.expect('}').end };
 };
@@ -45,7 +45,7 @@ const matchersFrom = (reader: Reader): { matchers: Matcher[]; end: number } => {
 export const selectorFrom = (reader: Reader): VectorSelector => {
   const { start, end, text } = reader.next;
   const name = reader.is('{') ? '' : text;
-  if (name !== '') reader.take();
+  if (name !== '') reader.consume();
   const braces = reader.is('{') ? matchersFrom(reader) : { matchers: [], end };
   if (name !== '') braces.matchers.push({ name: '__name__', op: '=', value: name });
   return {

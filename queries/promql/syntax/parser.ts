@@ -46,18 +46,18 @@ const isLabel = ({ kind, name }: Token): boolean =>
 /** Names of labels in parentheses, behind `by`, `on` and the like. */
 const labelsFrom = (reader: Reader): string[] => {
   if (!reader.is('(')) reader.unexpected('grouping opts', '"("');
-  reader.take();
+  reader.consume();
   const labels: string[] = [];
   while (!reader.is(')')) {
     const label = reader.next;
     reader.countListed(labels, 'labels in a grouping');
     if (label.kind !== 'string' && !isLabel(label)) reader.unexpected('grouping opts', 'label');
-    reader.take();
+    reader.consume();
     const name = label.kind === 'string' ? textFrom(reader, label) : label.text;
     if (name === '' || !name.isWellFormed()) reader.report(label, `invalid label name for grouping: ${quoted(name)}`);
     labels.push(name);
     if (!reader.is(',') && !reader.is(')')) reader.unexpected('grouping opts', '"," or ")"');
-    reader.takeIf(',');
+    reader.consumeIf(',');
   }
   reader.expect(')');
   return labels;
@@ -69,17 +69,17 @@ const argumentsFrom = (reader: Reader): { args: Expression[]; end: number } => {
   while (!reader.is(')')) {
     reader.countListed(args, 'arguments in a call');
     args.push(expressionFrom(reader, 1));
-    const comma = reader.takeIf(',');
+    const comma = reader.consumeIf(',');
     if (comma === undefined) break;
     if (reader.is(')')) reader.report(comma, 'trailing commas not allowed in function call args');
   }
   return { args, end: reader.expect(')').end };
 };
 
-const unknown: Signature = { name: '', takes: [], variadic: -1, returns: 'vector', experimental: false };
+const unknown: Signature = { name: '', parameterTypes: [], variadic: -1, returns: 'vector', experimental: false };
 
 const callFrom = (reader: Reader): Call => {
-  const token = reader.take();
+  const token = reader.consume();
   const { args, end } = argumentsFrom(reader);
   const signature = signatures.get(token.text);
   // Its expression is compiled when it is evaluated.
@@ -97,12 +97,12 @@ interface Grouping {
 }
 
 const groupingFrom = (reader: Reader): Grouping | undefined => {
-  const word = reader.takeIf('by') ?? reader.takeIf('without');
+  const word = reader.consumeIf('by') ?? reader.consumeIf('without');
   return word === undefined ? undefined : { labels: labelsFrom(reader), without: word.name === 'without' };
 };
 
 const aggregationFrom = (reader: Reader): Expression => {
-  const word = reader.take();
+  const word = reader.consume();
   let grouping = groupingFrom(reader);
   const { args, end } = reader.within('aggregation', '', () => argumentsFrom(reader));
   const before = reader.ahead(0).end;
@@ -120,24 +120,24 @@ const aggregationOf = (
   place: { start: number; end: number },
 ): Aggregation => {
   const operator = word.name as Aggregator;
-  const wanted = withParameter.has(operator) ? 2 : 1;
+  const expectedCount = withParameter.has(operator) ? 2 : 1;
   if (args.length === 0) reader.report(place, 'no arguments for aggregate expression provided');
   else if (experimentalAggregators.has(operator) && !reader.options.experimentalFunctions)
     reader.report(
       place,
       `${operator}() is experimental and must be enabled with --enable-feature=promql-experimental-functions`,
     );
-  else if (args.length !== wanted)
+  else if (args.length !== expectedCount)
     reader.report(
       place,
-      `wrong number of arguments for aggregate expression provided, expected ${wanted}, got ${args.length}`,
+      `wrong number of arguments for aggregate expression provided, expected ${expectedCount}, got ${args.length}`,
     );
-  const inner = args[wanted - 1] ?? { kind: 'number', value: 0, duration: false, ...place };
+  const inner = args[expectedCount - 1] ?? { kind: 'number', value: 0, duration: false, ...place };
   return {
     kind: 'aggregation',
     operator,
     inner,
-    parameter: wanted === 2 ? args[0] : undefined,
+    parameter: expectedCount === 2 ? args[0] : undefined,
     grouping: grouping?.labels ?? [],
     without: grouping?.without ?? false,
     ...place,
@@ -145,7 +145,7 @@ const aggregationOf = (
 };
 
 const signedFrom = (reader: Reader): Expression => {
-  const sign = reader.take();
+  const sign = reader.consume();
   const inner = reader.deeper(() => expressionFrom(reader, 6));
   const place = { start: sign.start, end: inner.end };
   if (inner.kind === 'number') return { ...inner, ...place, value: sign.name === '-' ? -inner.value : inner.value };
@@ -173,7 +173,7 @@ const primaryFrom = (reader: Reader): Expression => {
     case 'duration':
       return numberFrom(reader);
     case 'string':
-      reader.take();
+      reader.consume();
       return { kind: 'string', value: textFrom(reader, token), start: token.start, end: token.end };
     case 'identifier':
       return called ? reader.deeper(() => callFrom(reader)) : selectorFrom(reader);
@@ -197,20 +197,20 @@ const fillFrom = (reader: Reader): number => {
 };
 
 const fillsFrom = (reader: Reader): Pick<Matching, 'fillLeft' | 'fillRight'> => {
-  if (reader.takeIf('fill')) {
+  if (reader.consumeIf('fill')) {
     const value = fillFrom(reader);
     return { fillLeft: value, fillRight: value };
   }
-  const left = reader.takeIf('fill_left') && fillFrom(reader);
-  const right = reader.takeIf('fill_right') && fillFrom(reader);
+  const left = reader.consumeIf('fill_left') && fillFrom(reader);
+  const right = reader.consumeIf('fill_right') && fillFrom(reader);
   if (left !== undefined || right === undefined) return { fillLeft: left, fillRight: right };
-  return { fillLeft: reader.takeIf('fill_left') && fillFrom(reader), fillRight: right };
+  return { fillLeft: reader.consumeIf('fill_left') && fillFrom(reader), fillRight: right };
 };
 
 const matchingFrom = (reader: Reader): Matching => {
-  const word = reader.takeIf('on') ?? reader.takeIf('ignoring');
+  const word = reader.consumeIf('on') ?? reader.consumeIf('ignoring');
   const labels = word === undefined ? [] : labelsFrom(reader);
-  const group = word === undefined ? undefined : (reader.takeIf('group_left') ?? reader.takeIf('group_right'));
+  const group = word === undefined ? undefined : (reader.consumeIf('group_left') ?? reader.consumeIf('group_right'));
   const include = group !== undefined && reader.is('(') ? labelsFrom(reader) : [];
   const grouped = group?.name === 'group_left' ? 'many-to-one' : 'one-to-many';
   const card = group === undefined ? 'one-to-one' : grouped;
@@ -218,9 +218,9 @@ const matchingFrom = (reader: Reader): Matching => {
 };
 
 const binaryFrom = (reader: Reader, left: Expression, strength: number): Binary => {
-  const operator = reader.take();
+  const operator = reader.consume();
   reader.countPart(operator);
-  const bool = reader.takeIf('bool') !== undefined;
+  const bool = reader.consumeIf('bool') !== undefined;
   const matching = matchingFrom(reader);
   const right = reader.deeper(() => expressionFrom(reader, operator.name === '^' ? strength : strength + 1));
   const place = { start: left.start, end: right.end };
@@ -230,12 +230,12 @@ const binaryFrom = (reader: Reader, left: Expression, strength: number): Binary 
 };
 
 /** Reads an expression whose operators bind at least as strongly as `least`. */
-export const expressionFrom = (reader: Reader, least: number): Expression => {
+export const expressionFrom = (reader: Reader, minStrength: number): Expression => {
   let left = continueSelection(reader, primaryFrom(reader));
   for (;;) {
     const { kind, name } = reader.next;
     const strength = kind === 'operator' ? (binding[name] ?? 0) : 0;
-    if (strength === 0 || strength < least) return left;
+    if (strength === 0 || strength < minStrength) return left;
     left = binaryFrom(reader, left, strength);
   }
 };

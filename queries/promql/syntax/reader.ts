@@ -57,15 +57,15 @@ export class Reader {
     return this.#tokens[Math.min(this.#at + distance, this.#tokens.length - 1)] as Token;
   }
 
-  take(): Token {
+  consume(): Token {
     const token = this.next;
     this.#at++;
     return token;
   }
 
   /** Takes a mark, operator or word of the language if it is the next one. */
-  takeIf(name: string): Token | undefined {
-    return this.is(name) ? this.take() : undefined;
+  consumeIf(name: string): Token | undefined {
+    return this.is(name) ? this.consume() : undefined;
   }
 
   is(name: string): boolean {
@@ -75,7 +75,7 @@ export class Reader {
 
   /** Takes what must come next. */
   expect(name: string): Token {
-    return this.takeIf(name) ?? this.unexpected();
+    return this.consumeIf(name) ?? this.unexpected();
   }
 
   /** Reads with a scope of its own for words that do not fit. */
@@ -124,8 +124,8 @@ export class Reader {
 
   unexpected(context = this.#scope.context, expected = this.#scope.expected): never {
     const where = context === '' ? '' : ` in ${context}`;
-    const wanted = expected === '' ? '' : `, expected ${expected}`;
-    this.report(this.next, `unexpected ${described(this.next)}${where}${wanted}`);
+    const expectation = expected === '' ? '' : `, expected ${expected}`;
+    this.report(this.next, `unexpected ${described(this.next)}${where}${expectation}`);
     throw this.#first as PromqlSyntaxError;
   }
 

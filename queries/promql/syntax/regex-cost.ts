@@ -1,6 +1,6 @@
 const repetitions = /\{(\d+)(?:,(\d*))?\}/g;
 /** RE2 refuses more. */
-const mostRepetitions = 1_000;
+const maxRepetitions = 1_000;
 /** A class of Unicode is some hundred ranges; without regard to case each range is read letter by letter. */
 const classCost = 100;
 const foldedClassCost = 400;
@@ -9,9 +9,9 @@ const foldedRangeCost = 10_000;
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
 const repeated = (source: string): number => {
-  const counts = [...source.matchAll(repetitions)].map(([, least, most]) => Math.max(1, Number(most || least)));
+  const counts = [...source.matchAll(repetitions)].map(([, min, max]) => Math.max(1, Number(max || min)));
   if (!source.includes('){')) return source.length + counts.reduce((sum, count) => sum + count, 0);
-  return source.length * counts.reduce((product, count) => Math.min(mostRepetitions, product * count), 1);
+  return source.length * counts.reduce((product, count) => Math.min(maxRepetitions, product * count), 1);
 };
 
 /** About the instructions that an expression of RE2 compiles to, and never much less; told from its text, without compiling. */

@@ -4,7 +4,7 @@ export type ValueType = 'none' | 'vector' | 'scalar' | 'matrix' | 'string';
 /** A function of PromQL: what it takes and gives. */
 export interface Signature {
   readonly name: string;
-  readonly takes: readonly ValueType[];
+  readonly parameterTypes: readonly ValueType[];
   /** How many arguments beyond those it takes at most, of the last one's type; -1 for any number, 0 for exactly those. */
   readonly variadic: number;
   readonly returns: ValueType;
@@ -40,10 +40,10 @@ const shapes = `
   S 0 V vector`;
 
 const signaturesOf = (line: string): Signature[] => {
-  const [takes = '', variadic = '', returns = '', ...names] = line.trim().split(' ');
+  const [parameterCodes = '', variadic = '', returns = '', ...names] = line.trim().split(' ');
   return names.map((name) => ({
     name,
-    takes: takes === '-' ? [] : [...takes].map((letter) => short[letter as keyof typeof short]),
+    parameterTypes: parameterCodes === '-' ? [] : [...parameterCodes].map((code) => short[code as keyof typeof short]),
     variadic: Number(variadic),
     returns: short[returns[0] as keyof typeof short],
     experimental: returns.endsWith('!'),

@@ -10,7 +10,7 @@ import { correlationsOf, type Difference, falseDiscoveryRate, groupsOf, rankedDi
 import { Sample, type Selection, sampleSize } from './sample.ts';
 
 /** Differences whose correlation is looked at. */
-const mostCorrelated = 60;
+const maxCorrelated = 60;
 
 const share = z.strictObject({ count: z.int(), share: z.number() });
 const set = z.strictObject({
@@ -100,7 +100,7 @@ const grouped = async (
   sample: Sample,
   found: readonly Difference[],
 ): Promise<TraceComparison['items']> => {
-  const first = found.slice(0, mostCorrelated);
+  const first = found.slice(0, maxCorrelated);
   if (first.length === 0) return [];
   const units = await unitsOf(
     reading,

@@ -7,9 +7,9 @@ import type { Candidate } from './ranking.ts';
 import type { Sample } from './sample.ts';
 
 /** Values of one field that are tested: the most frequent. */
-const mostValues = 100;
+const maxValues = 100;
 /** Fields whose numbers are tested by rank. */
-const mostNumbers = 50;
+const maxNumbers = 50;
 /** A field of numbers with more values than this is tested by rank. */
 const fewNumbers = 20;
 const buckets = 20;
@@ -76,16 +76,16 @@ export const candidatesOf = async (
       candidates.push(presence);
     } else {
       for (const [value, a, b] of field.top) candidates.push(candidateOf(field, shown(field, value), [a, b], sizes));
-      if (Number(field.values) > mostValues)
+      if (Number(field.values) > maxValues)
         leftOut.push({
           field: nameOf(field),
-          reason: `${field.values} values: the ${mostValues} most frequent are compared`,
+          reason: `${field.values} values: the ${maxValues} most frequent are compared`,
         });
     }
   }
-  const tested = ranked.slice(0, mostNumbers);
-  for (const field of ranked.slice(mostNumbers))
-    leftOut.push({ field: nameOf(field), reason: `there are more than ${mostNumbers} fields of numbers` });
+  const tested = ranked.slice(0, maxNumbers);
+  for (const field of ranked.slice(maxNumbers))
+    leftOut.push({ field: nameOf(field), reason: `there are more than ${maxNumbers} fields of numbers` });
   candidates.push(...(await readRanks(reading, sample, tested)));
   return { candidates, leftOut, sizes };
 };
@@ -109,7 +109,7 @@ const isNumeric = ({ values, numbers }: FieldRow): boolean => numbers === values
 
 /** An id has a value of its own nearly wherever it is: no value of it can stand out. */
 const reasonOf = ({ values, occurrences }: FieldRow): string | undefined =>
-  Number(values) > mostValues && Number(values) > Number(occurrences) / 2
+  Number(values) > maxValues && Number(values) > Number(occurrences) / 2
     ? `${values} values in ${occurrences} places: it looks like an id`
     : undefined;
 
@@ -121,7 +121,7 @@ const readFields = (reading: Reading, sample: Sample): Promise<FieldRow[]> => {
   return reading.columns.query<FieldRow>(
     `SELECT kind, key, toString(count()) AS values, toString(countIf(type IN ('i', 'd'))) AS numbers, toString(sum(a + b)) AS occurrences,
       (toString(${sample.countMerge('of_selected')}), toString(${sample.countMerge('of_others')})) AS having,
-      arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${mostValues})) AS top
+      arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${maxValues})) AS top
     FROM (${perValue}) WHERE NOT (kind = 'resource' AND key = 'service.name') GROUP BY kind, key ORDER BY kind, key`,
     sample.parameters,
   );

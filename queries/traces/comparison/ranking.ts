@@ -6,7 +6,7 @@ import {
   fisherExact,
   gTest,
   type Interval,
-  leastExpected,
+  minExpected,
   type Ranked,
   rankTest,
 } from './statistics.ts';
@@ -78,7 +78,7 @@ const testOf = (candidate: Candidate): Tested | undefined => {
   }
   const having = counts.a + counts.b;
   if (having < fewest || having === counts.n + counts.m) return undefined;
-  const isSmall = leastExpected(counts) < fewestExpected;
+  const isSmall = minExpected(counts) < fewestExpected;
   return {
     ...{ candidate, test: isSmall ? 'fisher' : 'g', p: (isSmall ? fisherExact : gTest)(counts) },
     ...differenceOf(counts),
@@ -91,17 +91,21 @@ export const correlationsOf = (
   size: number,
 ): ((one: number, other: number) => number) => {
   const all = units.reduce((sum, { count }) => sum + count, 0);
-  const together = Array.from({ length: size }, () => new Float64Array(size));
+  const correlations = Array.from({ length: size }, () => new Float64Array(size));
   for (const { bits, count } of units) {
     const set = Array.from({ length: size }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
     for (const one of set)
       for (const other of set) {
-        const row = together[one] as Float64Array;
+        const row = correlations[one] as Float64Array;
         row[other] = (row[other] as number) + count;
       }
   }
   return (one, other) => {
-    const [a, b, both] = [together[one]?.[one] ?? 0, together[other]?.[other] ?? 0, together[one]?.[other] ?? 0];
+    const [a, b, both] = [
+      correlations[one]?.[one] ?? 0,
+      correlations[other]?.[other] ?? 0,
+      correlations[one]?.[other] ?? 0,
+    ];
     const spread = Math.sqrt(a * (all - a)) * Math.sqrt(b * (all - b));
     return spread === 0 ? 0 : (all * both - a * b) / spread;
   };
@@ -111,11 +115,11 @@ export const correlationsOf = (
 export const groupsOf = (
   size: number,
   correlation: (one: number, other: number) => number,
-  least = 0.8,
+  minCorrelation = 0.8,
 ): readonly (readonly number[])[] => {
   const groups: number[][] = [];
   for (let index = 0; index < size; index++) {
-    const group = groups.find(([first = 0]) => Math.abs(correlation(first, index)) >= least);
+    const group = groups.find(([first = 0]) => Math.abs(correlation(first, index)) >= minCorrelation);
     if (group === undefined) groups.push([index]);
     else group.push(index);
   }

@@ -64,7 +64,7 @@ export const gTest = ({ a, n, b, m }: Counts): number => {
 };
 
 /** The least count that is expected in a cell of the table if the sets do not differ. */
-export const leastExpected = ({ a, n, b, m }: Counts): number => {
+export const minExpected = ({ a, n, b, m }: Counts): number => {
   const having = a + b;
   return (Math.min(n, m) * Math.min(having, n + m - having)) / (n + m);
 };
@@ -134,11 +134,11 @@ export const rankTest = ({ selected, baseline }: Ranked): { p: number; superiori
 export const adjustedPs = (ps: readonly number[]): number[] => {
   const order = ps.map((_, index) => index).sort((one, other) => (ps[one] as number) - (ps[other] as number));
   const adjusted = new Array<number>(ps.length);
-  let least = 1;
+  let min = 1;
   for (let rank = order.length; rank > 0; rank--) {
     const index = order[rank - 1] as number;
-    least = Math.min(least, ((ps[index] as number) * ps.length) / rank);
-    adjusted[index] = least;
+    min = Math.min(min, ((ps[index] as number) * ps.length) / rank);
+    adjusted[index] = min;
   }
   return adjusted;
 };

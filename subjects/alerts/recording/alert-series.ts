@@ -13,8 +13,8 @@ export interface AlertsOf {
 
 const labelsOf = (rule: AlertRule, memo: AlertMemo, nowMs: number): Record<string, string> => {
   const { labels, severity, held } = memo;
-  const told = { labels, severity, atMs: nowMs, value: held?.value ?? memo.value };
-  const all = alertLabels(rule, { ...told, threshold: held?.compared?.limit ?? null });
+  const values = { labels, severity, atMs: nowMs, value: held?.value ?? memo.value };
+  const all = alertLabels(rule, { ...values, threshold: held?.compared?.limit ?? null });
   return Object.fromEntries(Object.entries(all).filter(([, text]) => text !== ''));
 };
 

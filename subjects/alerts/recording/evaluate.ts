@@ -4,12 +4,12 @@ import type { Labels, NativeHistogram, Series } from '../../../queries/promql/se
 import { type RecordedSeries, recordedNumber } from '../../../schemas/recorded-samples.ts';
 import type { RecordingGroup, RecordingRule } from '../../../schemas/resources/recording-group.ts';
 import { msOf } from '../durations.ts';
-import { turnsOf } from './order.ts';
+import { roundsOf } from './order.ts';
 
 /** Series of one group: they are kept from one evaluation to the next, to mark those that end. */
-const mostRecorded = 50_000;
+const maxRecordedSeries = 50_000;
 /** Characters of the labels of one series. */
-const mostLabelText = 64 * 1024;
+const maxLabelText = 64 * 1024;
 
 /** Series that rules wrote last, as their labels in JSON, by rule. */
 export interface RecordingState {
@@ -23,7 +23,7 @@ export type Answered =
   | { readonly error: string };
 
 /** Asks several expressions at the time of the evaluation; `added` counts as stored. Rejects where nothing can be asked. */
-export type AskAll = (expressions: readonly string[], added: readonly Series[]) => Promise<readonly Answered[]>;
+export type RunExpressions = (expressions: readonly string[], added: readonly Series[]) => Promise<readonly Answered[]>;
 
 /** What became of one rule. */
 export interface RuleOutcome {
@@ -68,15 +68,15 @@ const seriesOf = (
   for (const { labels: all, value } of elements) {
     const labels = sorted({ ...all, ...own, __name__: record });
     const key = keyOf(labels);
-    if (key.length > mostLabelText)
-      return `a series has labels of ${key.length} characters, and ${mostLabelText} are the most that are recorded`;
+    if (key.length > maxLabelText)
+      return `a series has labels of ${key.length} characters, and ${maxLabelText} are the most that are recorded`;
     made.set(key, { labels, value });
   }
   // In Prometheus' words.
   if (made.size < elements.length) return 'vector contains metrics with the same labelset after applying rule labels';
   if (limit > 0 && made.size > limit) return `exceeded limit of ${limit} with ${made.size} series`;
   if (made.size > left)
-    return `the rules of the group give more than ${mostRecorded} series: divide the group, or take expressions that give fewer`;
+    return `the rules of the group give more than ${maxRecordedSeries} series: divide the group, or take expressions that give fewer`;
   return made;
 };
 
@@ -124,7 +124,7 @@ class Recording {
   readonly #written = new Map<string, Recorded>();
   readonly #next: Record<string, readonly string[]> = {};
   /** Series that a rule wrote before and did not now. */
-  readonly #gone = new Set<string>();
+  readonly #ended = new Set<string>();
 
   constructor(rules: readonly RecordingRule[], prior: RecordingState, atMs: number) {
     this.#keys = keysOf(rules);
@@ -132,7 +132,7 @@ class Recording {
     this.#prior = prior.series;
     // Of rules that are in the group no more.
     for (const [key, series] of Object.entries(prior.series))
-      if (!this.#keys.includes(key)) for (const one of series) this.#gone.add(one);
+      if (!this.#keys.includes(key)) for (const one of series) this.#ended.add(one);
   }
 
   get size(): number {
@@ -140,7 +140,7 @@ class Recording {
   }
 
   /** A rule that fails ends nothing. */
-  keep(index: number): void {
+  retain(index: number): void {
     const key = this.#keys[index] as string;
     const before = this.#prior[key];
     if (before !== undefined) this.#next[key] = before;
@@ -149,16 +149,16 @@ class Recording {
   write(index: number, made: ReadonlyMap<string, Recorded>): void {
     const key = this.#keys[index] as string;
     for (const [labels, one] of made) if (!this.#written.has(labels)) this.#written.set(labels, one);
-    for (const labels of this.#prior[key] ?? []) if (!made.has(labels)) this.#gone.add(labels);
+    for (const labels of this.#prior[key] ?? []) if (!made.has(labels)) this.#ended.add(labels);
     if (made.size > 0) this.#next[key] = [...made.keys()];
   }
 
   /** What was written until now, and what has ended. */
   *all(): Iterable<Recorded> {
     yield* this.#written.values();
-    const kept = new Set(Object.values(this.#next).flat());
-    for (const labels of this.#gone)
-      if (!kept.has(labels)) yield { labels: JSON.parse(labels) as Labels, value: 'stale' };
+    const current = new Set(Object.values(this.#next).flat());
+    for (const labels of this.#ended)
+      if (!current.has(labels)) yield { labels: JSON.parse(labels) as Labels, value: 'stale' };
   }
 
   added(): Series[] {
@@ -173,22 +173,26 @@ class Recording {
 /** Evaluates the rules of a group for a time, each over what those before it give for the same time. */
 export const evaluateGroup = async (
   group: Pick<RecordingGroup, 'rules' | 'limit' | 'delay'>,
-  { prior, nowMs, ask }: { readonly prior: RecordingState; readonly nowMs: number; readonly ask: AskAll },
+  {
+    prior,
+    nowMs,
+    runExpressions,
+  }: { readonly prior: RecordingState; readonly nowMs: number; readonly runExpressions: RunExpressions },
 ): Promise<GroupEvaluation> => {
   const { rules } = group;
   const atMs = nowMs - msOf(group.delay);
   const recording = new Recording(rules, prior, atMs);
   const outcomes: RuleOutcome[] = [];
-  for (const turn of turnsOf(rules)) {
+  for (const round of roundsOf(rules)) {
     const begun = performance.now();
-    const expressions = turn.map((index) => (rules[index] as RecordingRule).expression);
-    const answers = await ask(expressions, recording.added());
-    const durationMs = (performance.now() - begun) / turn.length;
-    for (const [at, index] of turn.entries()) {
-      const left = mostRecorded - recording.size;
+    const expressions = round.map((index) => (rules[index] as RecordingRule).expression);
+    const answers = await runExpressions(expressions, recording.added());
+    const durationMs = (performance.now() - begun) / round.length;
+    for (const [at, index] of round.entries()) {
+      const left = maxRecordedSeries - recording.size;
       const answered = answers[at] ?? { error: 'the expression was not asked' };
       const made = seriesOf(rules[index] as RecordingRule, answered, { limit: group.limit, left });
-      if (typeof made === 'string') recording.keep(index);
+      if (typeof made === 'string') recording.retain(index);
       else recording.write(index, made);
       outcomes[index] =
         typeof made === 'string'

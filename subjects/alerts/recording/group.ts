@@ -1,10 +1,10 @@
 /** What a group of recording rules says: one declared type for the API, rule files and evaluation. */
 import { z } from 'zod';
 import { PromqlQuery } from '../../../queries/query.ts';
-import { duration, shortestInterval } from '../durations.ts';
+import { duration, minInterval } from '../durations.ts';
 
 /** Rules of one group. */
-const mostRecordingRules = 500;
+const maxRecordingRules = 500;
 
 const name = z.string().min(1).max(256);
 const labelName = name.refine((text) => text !== '__name__', 'is the name of the series: say it as `record`');
@@ -28,14 +28,12 @@ export const RecordingGroupFields = z.strictObject({
     .default('')
     .describe('The rule file that it came from: importing it again replaces the group'),
   enabled: z.boolean().default(true).describe('One that is not records nothing; its series end'),
-  interval: duration(shortestInterval, '1d')
-    .default('1m')
-    .describe('How often its rules are evaluated, in their order'),
+  interval: duration(minInterval, '1d').default('1m').describe('How often its rules are evaluated, in their order'),
   delay: duration('0s', '1h')
     .default('0s')
     .describe('How far before their evaluation rules look, for data that arrives late: `query_offset` of a rule file'),
   limit: z.int().min(0).default(0).describe('A rule that gives more series fails and records nothing; 0 for no limit'),
-  rules: z.array(RecordingRuleFields).min(1).max(mostRecordingRules),
+  rules: z.array(RecordingRuleFields).min(1).max(maxRecordingRules),
 });
 export type RecordingGroupFields = z.output<typeof RecordingGroupFields>;
 

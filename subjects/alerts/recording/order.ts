@@ -23,22 +23,22 @@ const readsOf = ({ expression }: Pick<RecordingRule, 'expression'>): readonly ((
  * Rules by the turn in which they are asked. What a rule reads of another comes from this evaluation where the other stands before it,
  * and from the one before where it stands behind it.
  */
-export const turnsOf = (
+export const roundsOf = (
   rules: readonly Pick<RecordingRule, 'record' | 'expression'>[],
 ): readonly (readonly number[])[] => {
   const reads = rules.map(readsOf);
   const readsOther = (reader: number, other: number): boolean =>
     reads[reader]?.some((test) => test(rules[other]?.record ?? '')) === true;
-  const turns: number[] = [];
+  const roundOf: number[] = [];
   for (const index of rules.keys()) {
-    let turn = 0;
+    let round = 0;
     for (let before = 0; before < index; before++) {
-      const own = turns[before] as number;
-      if (readsOther(index, before)) turn = Math.max(turn, own + 1);
-      else if (readsOther(before, index)) turn = Math.max(turn, own);
+      const own = roundOf[before] as number;
+      if (readsOther(index, before)) round = Math.max(round, own + 1);
+      else if (readsOther(before, index)) round = Math.max(round, own);
     }
-    turns.push(turn);
+    roundOf.push(round);
   }
-  const last = Math.max(-1, ...turns);
-  return Array.from({ length: last + 1 }, (_, turn) => [...rules.keys()].filter((index) => turns[index] === turn));
+  const last = Math.max(-1, ...roundOf);
+  return Array.from({ length: last + 1 }, (_, round) => [...rules.keys()].filter((index) => roundOf[index] === round));
 };

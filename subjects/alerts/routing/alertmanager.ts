@@ -1,6 +1,6 @@
 /** Reads a configuration file of Alertmanager as a routing document. */
 import type { z } from 'zod';
-import { apart } from '../../../queries/apart.ts';
+import { inWorker } from '../../../queries/worker.ts';
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { AlertRouting, type Matcher, type matcherOperators } from '../../../schemas/resources/alert-routing.ts';
 import { type RoutingProblem, routingProblems } from './problems.ts';
@@ -190,4 +190,4 @@ export const readAlertmanager = (text: string): ImportedRouting | { readonly pro
   }
 };
 
-export const readAlertmanagerApart = apart(import.meta.url, readAlertmanager);
+export const readAlertmanagerInWorker = inWorker(import.meta.url, readAlertmanager);

@@ -30,8 +30,8 @@ const testOf = ({ name, operator, value }: Matcher): ((labels: Labels) => boolea
   const regex = wholeRegex(value);
   // Checked when it was written; an expression that is none any more matches nothing.
   if (typeof regex === 'string') return () => false;
-  const wanted = operator === '=~';
-  return (labels) => regex.test(labelOf(labels, name)) === wanted;
+  const isMatchExpected = operator === '=~';
+  return (labels) => regex.test(labelOf(labels, name)) === isMatchExpected;
 };
 
 export const compileMatchers = (matchers: readonly Matcher[]): Matching => {

@@ -9,7 +9,7 @@ export interface RoutingProblem {
 }
 
 /** Routes of a document: each is tried on each alert. */
-const mostRoutes = 2000;
+const maxRoutes = 2000;
 
 const twice = (names: readonly string[]): string[] => [
   ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
@@ -61,7 +61,7 @@ export const routingProblems = ({ route, receivers, inhibitRules, timeIntervals 
   if (route.continue) refuse('route.continue', 'must be false: there is no route beside the root');
   for (const field of ['muteTimeIntervals', 'activeTimeIntervals'] as const)
     if (route[field].length > 0) refuse(`route.${field}`, 'must be empty at the root: put them on routes below it');
-  if (countOf(route) > mostRoutes) refuse('route', `has ${countOf(route)} routes; ${mostRoutes} are allowed`);
+  if (countOf(route) > maxRoutes) refuse('route', `has ${countOf(route)} routes; ${maxRoutes} are allowed`);
   const names = receivers.map(({ name }) => name);
   for (const name of twice(names)) refuse('receivers', `holds ${name} twice`);
   const intervals = timeIntervals.map(({ name }) => name);

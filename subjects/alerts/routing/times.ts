@@ -87,9 +87,9 @@ export const mutedByTime = (
   }: { readonly muteTimeIntervals: readonly string[]; readonly activeTimeIntervals: readonly string[] },
   atMs: number,
 ): string | undefined => {
-  const holds = (wanted: string): boolean =>
+  const holds = (intervalName: string): boolean =>
     timeIntervals.some(
-      ({ name, timeIntervals: parts }) => name === wanted && parts.some((part) => holdsAt(part, atMs)),
+      ({ name, timeIntervals: parts }) => name === intervalName && parts.some((part) => holdsAt(part, atMs)),
     );
   const muting = muteTimeIntervals.find(holds);
   if (muting !== undefined) return `it is muted by the time interval ${muting}`;

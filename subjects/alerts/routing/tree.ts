@@ -29,7 +29,7 @@ export interface CompiledRoute {
 
 type Inherited = Pick<CompiledRoute, 'receiver' | 'groupBy' | 'groupWaitMs' | 'groupIntervalMs' | 'repeatIntervalMs'>;
 
-const usual: Inherited = {
+const defaults: Inherited = {
   receiver: '',
   groupBy: [],
   groupWaitMs: 30_000,
@@ -63,7 +63,8 @@ const compile = (route: Route, above: Inherited, id: string, aboveKey: string): 
 };
 
 /** The tree of a document. */
-export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledRoute => compile(route, usual, '0', '');
+export const compileRoutes = ({ route }: Pick<AlertRouting, 'route'>): CompiledRoute =>
+  compile(route, defaults, '0', '');
 
 /** The routes that labels end in, in order: of a route that matches, those of its children that match, or itself. */
 export const routesOf = (route: CompiledRoute, labels: Labels): CompiledRoute[] => {
@@ -113,8 +114,8 @@ export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[]
   }
   if (reached !== undefined)
     return [step('passed on', 'its matchers hold, and so do those of a route below'), ...below];
-  const why = route.matchers.length === 0 ? 'it takes everything' : 'its matchers hold';
-  return [step('reached', route.routes.length === 0 ? why : `${why}, and no route below matches`), ...below];
+  const reason = route.matchers.length === 0 ? 'it takes everything' : 'its matchers hold';
+  return [step('reached', route.routes.length === 0 ? reason : `${reason}, and no route below matches`), ...below];
 };
 
 const explainedAs = ({ id, receiver, matchers }: CompiledRoute) => ({ id, receiver, matchers: matchersText(matchers) });

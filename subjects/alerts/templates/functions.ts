@@ -8,16 +8,17 @@ import { figureOf, isTrue, sampleOf, samplesOf, textIn, textOf, type Value, whol
 export type TemplateFunction = (given: readonly Value[], nowMs: number) => Value;
 
 /** A function of so many values. */
-const taking =
+const withArity =
   (count: number, call: (...given: Value[]) => Value): TemplateFunction =>
   (given) => {
     if (given.length !== count) throw new TemplateError(`a function takes ${count} values and got ${given.length}`);
     return call(...given);
   };
-const ofText = (call: (text: string) => Value): TemplateFunction => taking(1, (given) => call(textIn(given as Value)));
+const ofText = (call: (text: string) => Value): TemplateFunction =>
+  withArity(1, (given) => call(textIn(given as Value)));
 /** No value stays none. */
 const ofFigure = (call: (figure: number) => Value): TemplateFunction =>
-  taking(1, (given = null) => (given === null ? null : call(figureOf(given))));
+  withArity(1, (given = null) => (given === null ? null : call(figureOf(given))));
 
 type Figure = number | bigint;
 const isFigure = (value: Value): value is Figure => typeof value === 'number' || typeof value === 'bigint';
@@ -38,7 +39,7 @@ const order = (left: Value, right: Value): number | undefined => {
   throw new TemplateError(`${textOf(left)} and ${textOf(right)} cannot be compared`);
 };
 const comparing = (holds: (order: number) => boolean): TemplateFunction =>
-  taking(2, (left, right) => {
+  withArity(2, (left, right) => {
     const found = order(left as Value, right as Value);
     return found !== undefined && holds(found);
   });
@@ -94,32 +95,33 @@ const print: TemplateFunction = (given) =>
   given
     .map((value, at) => {
       const before = given[at - 1];
-      const isApart = at > 0 && typeof value !== 'string' && typeof before !== 'string';
-      return (isApart ? ' ' : '') + textOf(value);
+      const needsSpace = at > 0 && typeof value !== 'string' && typeof before !== 'string';
+      return (needsSpace ? ' ' : '') + textOf(value);
     })
     .join('');
 
 const entities: Readonly<Record<string, string>> = {
   ...{ '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;', '\0': '\uFFFD' },
 };
-const html = (text: string): string => text.replace(/["'&<>\0]/g, (letter) => entities[letter] ?? '');
+const html = (text: string): string => text.replace(/["'&<>\0]/g, (character) => entities[character] ?? '');
 
-const unicode = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+const unicode = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 const js = (text: string): string =>
-  text.replace(/[\\'"<>&=\p{Cc}]/gu, (letter) => (/[\\'"]/.test(letter) ? `\\${letter}` : unicode(letter)));
+  text.replace(/[\\'"<>&=\p{Cc}]/gu, (character) => (/[\\'"]/.test(character) ? `\\${character}` : unicode(character)));
 
 const urlquery = (text: string): string =>
   encodeURIComponent(text.toWellFormed())
-    .replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 
 /** Instructions of a compiled expression: what it costs grows with them. */
-const mostInstructions = 1_000;
+const maxInstructions = 1_000;
 
 const pattern = (text: string): RE2JS => {
   try {
     const compiled = RE2JS.compile(text);
-    if (compiled.programSize() > mostInstructions) throw new Error('too large, repeat less');
+    if (compiled.programSize() > maxInstructions) throw new Error('too large, repeat less');
     return compiled;
   } catch (error) {
     throw new TemplateError(`${JSON.stringify(text)} is no regular expression: ${(error as Error).message}`);
@@ -175,12 +177,12 @@ const parseDuration = (text: string): number => {
 
 const link = (tab: number) => (expression: string) => `/graph?g0.expr=${urlquery(expression)}&g0.tab=${tab}`;
 
-const noAddress: TemplateFunction = taking(0, () => '');
+const noAddress: TemplateFunction = withArity(0, () => '');
 
 /** By name. `and` and `or` are the evaluator's: they leave out what does not decide. */
 export const functions: Readonly<Record<string, TemplateFunction>> = {
-  not: taking(1, (given) => !isTrue(given as Value)),
-  len: taking(1, (given) => {
+  not: withArity(1, (given) => !isTrue(given as Value)),
+  len: withArity(1, (given) => {
     if (typeof given === 'string') return BigInt(Buffer.byteLength(given));
     if (given instanceof Map) return BigInt(given.size);
     if (Array.isArray(given)) return BigInt(given.length);
@@ -196,7 +198,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
     if (others.length === 0) throw new TemplateError('eq takes two values');
     return others.some((each) => order(left, each) === 0);
   },
-  ne: taking(2, (left, right) => order(left as Value, right as Value) !== 0),
+  ne: withArity(2, (left, right) => order(left as Value, right as Value) !== 0),
   ...{ lt: comparing((found) => found < 0), le: comparing((found) => found <= 0) },
   ...{ gt: comparing((found) => found > 0), ge: comparing((found) => found >= 0) },
   ...{ humanize: ofFigure(humanize), humanize1024: ofFigure(humanize1024) },
@@ -205,22 +207,22 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   now: (_, nowMs) => nowMs / 1000,
   toUpper: ofText((text) => text.toUpperCase()),
   toLower: ofText((text) => text.toLowerCase()),
-  title: ofText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (letter) => letter.toUpperCase())),
-  match: taking(2, (expression, text) =>
+  title: ofText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{Ll}/gu, (character) => character.toUpperCase())),
+  match: withArity(2, (expression, text) =>
     pattern(textIn(expression as Value))
       .matcher(textIn(text as Value))
       .find(),
   ),
-  reReplaceAll: taking(3, (expression, replacement, text) =>
+  reReplaceAll: withArity(3, (expression, replacement, text) =>
     replaceAll(textIn(expression as Value), textIn(replacement as Value), textIn(text as Value)),
   ),
   ...{ graphLink: ofText(link(0)), tableLink: ofText(link(1)), safeHtml: ofText((text) => text) },
   ...{ stripPort: ofText(stripPort), stripDomain: ofText(stripDomain), parseDuration: ofText(parseDuration) },
-  first: taking(1, (vector) => firstOf(vector as Value)),
-  value: taking(1, (sample) => sampleOf(sample as Value).get('Value') ?? null),
-  label: taking(2, (name, sample) => labelOf(textIn(name as Value), sample as Value)),
-  strvalue: taking(1, (sample) => labelOf('__value__', sample as Value)),
-  sortByLabel: taking(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
+  first: withArity(1, (vector) => firstOf(vector as Value)),
+  value: withArity(1, (sample) => sampleOf(sample as Value).get('Value') ?? null),
+  label: withArity(2, (name, sample) => labelOf(textIn(name as Value), sample as Value)),
+  strvalue: withArity(1, (sample) => labelOf('__value__', sample as Value)),
+  sortByLabel: withArity(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
   // Neither is known where rules are evaluated.
   ...{ pathPrefix: noAddress, externalURL: noAddress },

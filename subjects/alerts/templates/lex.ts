@@ -72,8 +72,8 @@ class Lexer {
   #text(text: string, trimsEnd: boolean): void {
     const begun = this.#trims ? trimmedStart(text) : text;
     this.#trims = false;
-    const kept = trimsEnd ? trimmedEnd(begun) : begun;
-    if (kept !== '') this.#push('text', kept);
+    const trimmed = trimsEnd ? trimmedEnd(begun) : begun;
+    if (trimmed !== '') this.#push('text', trimmed);
   }
 
   #comment(): boolean {
@@ -166,9 +166,9 @@ class Lexer {
   #quoted(): void {
     let text = '';
     for (this.#at++; this.#source[this.#at] !== '"'; this.#at++) {
-      const letter = this.#source[this.#at];
-      if (letter === undefined || letter === '\n') throw new TemplateError('a text in " has no end');
-      text += letter === '\\' ? this.#escaped() : letter;
+      const character = this.#source[this.#at];
+      if (character === undefined || character === '\n') throw new TemplateError('a text in " has no end');
+      text += character === '\\' ? this.#escaped() : character;
     }
     this.#at++;
     this.#push('string', text);

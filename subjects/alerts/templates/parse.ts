@@ -149,8 +149,8 @@ class Parser {
   }
 
   /** Up to `}}`, or to the parenthesis, which it takes. */
-  #pipeline(end: 'close' | ')', mostNames = 1): Pipeline {
-    const { names, assigns } = this.#declaration(mostNames);
+  #pipeline(end: 'close' | ')', maxNames = 1): Pipeline {
+    const { names, assigns } = this.#declaration(maxNames);
     const commands: (readonly Operand[])[] = [];
     for (;;) {
       commands.push(this.#command());
@@ -173,9 +173,9 @@ class Parser {
     );
   }
 
-  #declaration(most: number): { readonly names: readonly string[]; readonly assigns: boolean } {
+  #declaration(maxNames: number): { readonly names: readonly string[]; readonly assigns: boolean } {
     const from = this.#at;
-    const names = this.#names(most);
+    const names = this.#names(maxNames);
     if (names.length === 0 || !(this.#isSign(':=') || this.#isSign('='))) {
       this.#at = from;
       return { names: [], assigns: false };
@@ -186,11 +186,11 @@ class Parser {
   }
 
   /** Variables with commas between them; none where a comma has no variable behind it. */
-  #names(most: number): readonly string[] {
+  #names(maxNames: number): readonly string[] {
     const names: string[] = [];
     for (;;) {
       this.#skipSpace();
-      if (this.#token.kind !== 'variable' || names.length === most) return [];
+      if (this.#token.kind !== 'variable' || names.length === maxNames) return [];
       names.push(this.#next().text);
       this.#skipSpace();
       if (!this.#isSign(',')) return names;

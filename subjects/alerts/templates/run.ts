@@ -18,10 +18,10 @@ export interface TemplateValues {
 }
 
 /** The most that one template does, and the longest text that it holds at a time: lists and texts can be made to grow. */
-const most = { steps: 10_000, length: 65_536, queries: 5 };
+const limits = { steps: 10_000, length: 65_536, queries: 5 };
 
 /** Steps that a call takes, and the letters of what it is given that take one more. Regular expressions are compiled and slow. */
-const costs = { plain: { steps: 0, letters: 64 }, regex: { steps: 50, letters: 8 } };
+const costs = { plain: { steps: 0, characters: 64 }, regex: { steps: 50, characters: 8 } };
 const costOf = (name: string) => (name === 'match' || name === 'reReplaceAll' ? costs.regex : costs.plain);
 
 const lengthOf = (value: Value): number => {
@@ -72,12 +72,12 @@ class Run {
 
   #step(count = 1): void {
     this.#steps += count;
-    if (this.#steps > most.steps) throw new TemplateError(`it takes more than ${most.steps} steps`);
+    if (this.#steps > limits.steps) throw new TemplateError(`it takes more than ${limits.steps} steps`);
   }
 
   #bounded<Given extends Value>(value: Given): Given {
-    if (typeof value === 'string' && value.length > most.length)
-      throw new TemplateError(`it makes a text of more than ${most.length} letters`);
+    if (typeof value === 'string' && value.length > limits.length)
+      throw new TemplateError(`it makes a text of more than ${limits.length} letters`);
     return value;
   }
 
@@ -166,15 +166,15 @@ class Run {
     const call = functions[name];
     if (call === undefined) throw new TemplateError(`the function ${name} is not known here`);
     const values = [...given.map((operand) => this.#value(operand, dot)), ...piped];
-    const { steps, letters } = costOf(name);
+    const { steps, characters } = costOf(name);
     this.#step(steps);
-    for (const value of values) this.#step(Math.floor(lengthOf(value) / letters));
+    for (const value of values) this.#step(Math.floor(lengthOf(value) / characters));
     return call(values, this.#nowMs);
   }
 
   #query([expression = null, ...others]: readonly Value[]): Value {
     if (others.length > 0) throw new TemplateError('query takes one expression');
-    if (++this.#queries > most.queries) throw new TemplateError(`it asks more than ${most.queries} queries`);
+    if (++this.#queries > limits.queries) throw new TemplateError(`it asks more than ${limits.queries} queries`);
     const answer = this.#queried?.(textIn(expression), this.#nowMs);
     if (answer === undefined) throw new TemplateError('the query has no answer yet');
     if ('error' in answer) throw new TemplateError(`error calling query: ${answer.error}`);

@@ -1,5 +1,5 @@
 /** Documents of dashboards as texts, read and written in a thread where they are long: ours and Grafana's. */
-import { apart } from '../../../queries/apart.ts';
+import { inWorker } from '../../../queries/worker.ts';
 import { readYaml, YamlError } from '../../../queries/yaml.ts';
 import { dashboardFile, documentFile, type FileProblem, readDocumentValue } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
@@ -38,7 +38,7 @@ export const readImported = (json: string): Imported | { readonly problems: read
   if (!isFields(body)) return { problems: [{ path: '', message: 'a dashboard must be an object' }] };
   return readGrafana(body) ?? readOurs(body);
 };
-export const readImportedApart = apart(import.meta.url, readImported);
+export const readImportedInWorker = inWorker(import.meta.url, readImported);
 
 /** The value of a text of YAML, as JSON. */
 export const jsonOfYaml = (text: string): { readonly json: string } | { readonly problem: string } => {
@@ -49,7 +49,7 @@ export const jsonOfYaml = (text: string): { readonly json: string } | { readonly
     return { problem: error.text };
   }
 };
-export const jsonOfYamlApart = apart(import.meta.url, jsonOfYaml);
+export const jsonOfYamlInWorker = inWorker(import.meta.url, jsonOfYaml);
 
 /** Forms that a dashboard is exported in. */
 export const exportFormats = ['oiq', 'yaml', 'grafana'] as const;
@@ -61,4 +61,4 @@ export const exported = (format: string, id: string, json: string): string => {
   const value = format === 'grafana' ? writeGrafana(id, document) : dashboardFile({ id, document });
   return `${JSON.stringify(value, null, 2)}\n`;
 };
-export const exportedApart = apart(import.meta.url, exported);
+export const exportInWorker = inWorker(import.meta.url, exported);

@@ -15,8 +15,8 @@ export interface Unpacked {
 const ofServer = 'is what the server that it comes from says of it, and no part of the dashboard';
 
 /** Names what is around a part. */
-const dropAround = (holder: Fields, kept: string, ledger: Ledger): void => {
-  for (const key of Object.keys(holder)) if (key !== kept) ledger.drop(holder, key, ofServer);
+const dropAround = (holder: Fields, exceptKey: string, ledger: Ledger): void => {
+  for (const key of Object.keys(holder)) if (key !== exceptKey) ledger.drop(holder, key, ofServer);
 };
 
 const uidIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);

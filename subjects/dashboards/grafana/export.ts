@@ -6,12 +6,12 @@ import { readGrafana } from './import.ts';
 import { type Fields, fieldsIn, isFields } from './ledger.ts';
 import { at, entry, put } from './lens.ts';
 import { writeLinks } from './links.ts';
-import { canBeAsked, writeQueries } from './queries.ts';
+import { canBeQueried, writeQueries } from './queries.ts';
 import { writeSettings } from './settings.ts';
 import { fitsDashboard, fitsPanel, neededOptions } from './strict.ts';
 import { writeTransformations } from './transformations.ts';
 import { toTravel, travelling } from './travelling.ts';
-import { keepTyped } from './typed-options.ts';
+import { retainTyped } from './typed-options.ts';
 import { choosesMetrics, writeVariable } from './variables.ts';
 import { writeVisual } from './visuals.ts';
 
@@ -21,8 +21,8 @@ const schemaVersion = 42;
 const columns = 24;
 
 /** Puts whole members of lists at their places, and then parts of members. What is there stays. */
-const putKept = (built: Built, kept: Fields, fits: (path: string, value: unknown) => boolean): void => {
-  const entries = Object.entries(kept).filter(([path, value]) => fits(path, value));
+const putSourceFields = (built: Built, sourceFields: Fields, fits: (path: string, value: unknown) => boolean): void => {
+  const entries = Object.entries(sourceFields).filter(([path, value]) => fits(path, value));
   for (const [path, value] of entries) {
     const [, list = '', place = ''] = /^(.+)\.(\d+)$/.exec(path) ?? [];
     const all = list === '' ? undefined : at(built, list.split('.'));
@@ -69,20 +69,20 @@ const questionsIn = (panel: Panel): string =>
 
 /** A text in place of a panel that Grafana lacks. */
 const textInstead = (panel: Panel): Fields => {
-  const asked = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
+  const questions = panel.visual.kind === 'placeholder' ? panel.visual.queries.join('\n') : questionsIn(panel);
   const content = `Grafana has no panel for this one of the kind ${panel.visual.kind}.`;
   return {
     type: 'text',
     options: {
       mode: 'markdown',
-      content: asked === '' ? content : `${content}\n\n    ${asked.replaceAll('\n', '\n    ')}`,
+      content: questions === '' ? content : `${content}\n\n    ${questions.replaceAll('\n', '\n    ')}`,
     },
   };
 };
 
 const drawnOf = (panel: Panel, datasource: object): Built => {
-  const written = panel.visual.kind === 'placeholder' || !canBeAsked(panel) ? undefined : writeVisual(panel.visual);
-  if (written === undefined) return isKeptWhole(panel) ? {} : { ...textInstead(panel) };
+  const written = panel.visual.kind === 'placeholder' || !canBeQueried(panel) ? undefined : writeVisual(panel.visual);
+  if (written === undefined) return hasSourcePanel(panel) ? {} : { ...textInstead(panel) };
   const targets = writeQueries(panel, written['type'], datasource);
   const transformations = writeTransformations(panel.transformations);
   return {
@@ -94,13 +94,13 @@ const drawnOf = (panel: Panel, datasource: object): Built => {
   };
 };
 /** A placeholder of which Grafana's own panel was kept. */
-const isKeptWhole = ({ visual, imported }: Panel): boolean =>
+const hasSourcePanel = ({ visual, imported }: Panel): boolean =>
   visual.kind === 'placeholder' &&
   typeof imported?.kept['type'] === 'string' &&
   fitsPanel('targets', imported.kept['targets'] ?? []);
 
 const writePanel = (panel: Panel, id: number, y: number, datasource: object): Built => {
-  const { title, description, transparent, links, place, time, mostPoints } = panel;
+  const { title, description, transparent, links, place, time, mostPoints: maxPoints } = panel;
   const built: Built = {
     ...drawnOf(panel, datasource),
     ...{ id, title, gridPos: { x: place.x, y, w: place.width, h: place.height } },
@@ -108,12 +108,12 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...(transparent && { transparent }),
     ...(links.length > 0 && { links: writeLinks(links) }),
     ...timeOf(time),
-    ...(mostPoints !== undefined && { maxDataPoints: mostPoints }),
+    ...(maxPoints !== undefined && { maxDataPoints: maxPoints }),
     ...repeatOf(panel),
   };
   // What is not typed is taken away below, and the dashboard keeps it.
-  putKept(built, structuredClone(panel.imported?.kept ?? {}), fitsPanel);
-  keepTyped(built);
+  putSourceFields(built, structuredClone(panel.imported?.kept ?? {}), fitsPanel);
+  retainTyped(built);
   fill(built, entry(neededOptions, String(built['type'])) ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
   if (isFields(at(built, ['fieldConfig', 'defaults', 'thresholds'])))
@@ -166,13 +166,15 @@ const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, num
 
 /** The variable that chooses the data source: the one that was there, or one of ours. */
 const sourceVariable = (document: DashboardFields): Fields => {
-  const kept = Object.entries(document.imported?.kept ?? {}).filter(([path]) => /^templating\.list\.\d+$/.test(path));
-  const [own] = kept.flatMap(([path, value]) =>
+  const sourceVariables = Object.entries(document.imported?.kept ?? {}).filter(([path]) =>
+    /^templating\.list\.\d+$/.test(path),
+  );
+  const [own] = sourceVariables.flatMap(([path, value]) =>
     isFields(value) && choosesMetrics(value) && fitsDashboard(path, value) ? [value] : [],
   );
   if (own !== undefined) return own;
-  const taken = new Set(document.variables.map(({ name }) => name));
-  const name = ['datasource', 'ds_prometheus', 'oiq_datasource'].find((one) => !taken.has(one)) ?? 'oiq_ds';
+  const usedNames = new Set(document.variables.map(({ name }) => name));
+  const name = ['datasource', 'ds_prometheus', 'oiq_datasource'].find((one) => !usedNames.has(one)) ?? 'oiq_ds';
   return { type: 'datasource', name, label: 'Data source', query: 'prometheus' };
 };
 
@@ -188,7 +190,7 @@ const written = (document: DashboardFields, id: string): Built => {
     templating: { list: variables },
     annotations: { list: annotations },
   };
-  putKept(built, document.imported?.kept ?? {}, fitsDashboard);
+  putSourceFields(built, document.imported?.kept ?? {}, fitsDashboard);
   const list = at(built, ['templating', 'list']) as unknown[];
   if (!list.includes(source)) list.unshift(source);
   return built;

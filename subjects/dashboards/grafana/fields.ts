@@ -331,11 +331,11 @@ const readOverride = (override: Fields, ledger: Ledger): object | undefined => {
   const properties = fieldsIn(override['properties']);
   const settings = readSettings(joined(properties, ledger), ledger);
   ledger.carry(override, 'matcher', ...(properties.length === 0 ? ['properties'] : []));
-  for (const property of properties) if (isTold(property, ledger)) ledger.carry(property, 'id');
+  for (const property of properties) if (isCarried(property, ledger)) ledger.carry(property, 'id');
   return { match, settings };
 };
 /** Whether something of a property's value was carried. */
-const isTold = (property: Fields, ledger: Ledger): boolean =>
+const isCarried = (property: Fields, ledger: Ledger): boolean =>
   ledger.markOf(property, 'value') === 'carried' || someCarried(property['value'], ledger);
 const someCarried = (value: unknown, ledger: Ledger): boolean =>
   typeof value === 'object' &&

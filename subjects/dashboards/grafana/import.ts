@@ -55,15 +55,15 @@ export const idOf = (uid: string | undefined, name: string): string => {
 
 /** Ids of panels: made of their numbers, each once. */
 const panelIds = (panels: readonly Placed[]): string[] => {
-  const taken = new Set<string>();
+  const usedIds = new Set<string>();
   const numbers = panels.map(({ panel: { id } }) =>
     Number.isSafeInteger(id) && Number(id) >= 0 ? Number(id) : undefined,
   );
   let next = Math.max(0, ...numbers.filter((one) => one !== undefined)) + 1;
   return numbers.map((number) => {
     let id = `panel-${number ?? next++}`;
-    while (taken.has(id)) id = `panel-${next++}`;
-    taken.add(id);
+    while (usedIds.has(id)) id = `panel-${next++}`;
+    usedIds.add(id);
     return id;
   });
 };
@@ -73,7 +73,7 @@ interface Counted {
   of(value: unknown): LeafLoss[];
 }
 
-const told = (losses: readonly LeafLoss[]) => losses.map(({ path, message }) => ({ path, message }));
+const toLosses = (losses: readonly LeafLoss[]) => losses.map(({ path, message }) => ({ path, message }));
 
 const counting = (ledger: Ledger): Counted => {
   const leaves = { total: 0, carried: 0, default: 0, named: 0 };
@@ -109,7 +109,7 @@ const readAnnotations = (list: readonly Fields[], ids: ReadonlySet<string>, sour
   const names = new Set<string>();
   return list.flatMap((annotation) => {
     if (isBuiltIn(annotation)) {
-      ledger.usual(annotation, ...Object.keys(annotation));
+      ledger.markDefault(annotation, ...Object.keys(annotation));
       return [];
     }
     const parsed = Annotations.safeParse([readAnnotation(annotation, sources, ledger)]);
@@ -178,7 +178,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   const panels = layout.panels.map((placed, index) => readPanel(placed, ids[index] ?? '', sources, ledger));
   const annotations = readAnnotations(fieldsIn(at(classic, ['annotations', 'list'])), new Set(ids), sources, ledger);
   settleRest(classic, spec, ledger);
-  const kept = keptOf(classic, spec, layout, ledger);
+  const sourceFields = sourceFieldsOf(classic, spec, layout, ledger);
   const parsed = validated(
     {
       ...settings,
@@ -189,7 +189,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
       })),
       panels: panels.map(({ panel }) => panel),
       annotations,
-      ...(Object.keys(kept).length > 0 && { imported: { from: 'grafana', kept } }),
+      ...(Object.keys(sourceFields).length > 0 && { imported: { from: 'grafana', kept: sourceFields } }),
     },
     travelled,
   );
@@ -222,16 +222,21 @@ const withReference = (value: unknown): unknown =>
     : value;
 
 /** What is kept beside the dashboard itself. */
-const keptOf = (classic: Fields, spec: Fields | undefined, layout: Layout, ledger: Ledger): Record<string, unknown> => {
-  const kept = Object.entries(ledger.kept(classic))
+const sourceFieldsOf = (
+  classic: Fields,
+  spec: Fields | undefined,
+  layout: Layout,
+  ledger: Ledger,
+): Record<string, unknown> => {
+  const entries = Object.entries(ledger.unmarked(classic))
     .filter(([path]) => !/^(?:panels|rows)(?:\.|$)/.test(path))
     .map(([path, value]) => [path, withReference(value)] as const);
-  if (spec === undefined) return Object.fromEntries(kept);
+  if (spec === undefined) return Object.fromEntries(entries);
   const placed = new Set(layout.panels.map(({ source }) => source));
   const elements = isFields(spec['elements']) ? spec['elements'] : {};
   const loose = Object.entries(elements).filter(([, element]) => isFields(element) && !placed.has(element));
-  const others = ledger.kept({ layout: spec['layout'], elements: Object.fromEntries(loose) });
-  return { ...Object.fromEntries(kept), ...others };
+  const others = ledger.unmarked({ layout: spec['layout'], elements: Object.fromEntries(loose) });
+  return { ...Object.fromEntries(entries), ...others };
 };
 
 interface Reported extends Brought {
@@ -256,7 +261,7 @@ const reportOf = (reported: Reported): ImportReport => {
     panels: panels.map(({ panel, sourceType, isPlaceholder }, index) => {
       const lost = byPart.get(layout.panels[index]?.path ?? '') ?? [];
       const outcome = isPlaceholder ? 'placeholder' : lost.some(({ isMissed }) => isMissed) ? 'reduced' : 'carried';
-      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: told(lost) };
+      return { panelId: panel.id, title: panel.title, sourceType, outcome, losses: toLosses(lost) };
     }),
     variables: variables.map(({ variable, read }, index) => {
       const name = String(variable['name'] ?? '');
@@ -268,10 +273,10 @@ const reportOf = (reported: Reported): ImportReport => {
       return {
         name,
         outcome: read === undefined ? 'gone' : lost.length > 0 ? 'reduced' : 'carried',
-        losses: told(lost),
+        losses: toLosses(lost),
       };
     }),
-    rest: told(byPart.get('') ?? []),
+    rest: toLosses(byPart.get('') ?? []),
     leaves,
   };
 };

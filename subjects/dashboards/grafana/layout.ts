@@ -45,8 +45,8 @@ export interface Layout {
 }
 
 const columns = 24;
-const whole = (value: unknown, usual: number, least: number, most: number): number =>
-  Math.min(most, Math.max(least, Math.round(Number.isFinite(value) ? (value as number) : usual)));
+const whole = (value: unknown, fallback: number, min: number, max: number): number =>
+  Math.min(max, Math.max(min, Math.round(Number.isFinite(value) ? (value as number) : fallback)));
 
 const boxOf = (grid: Fields, keys: readonly [x: string, y: string, width: string, height: string]): Box => {
   const [x, y, width, height] = keys.map((key) => grid[key]);
@@ -121,7 +121,7 @@ class ClassicLayout {
     // The order of rows says where they are.
     if (isFields(grid)) this.#ledger.carry(grid, ...gridKeys);
     for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
-      if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.usual(row, key);
+      if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.markDefault(row, key);
     this.sections.push({
       ...{ id, kind: 'row', within: null, folded, repeat: repeated },
       title: typeof title === 'string' ? title.slice(0, 512) : '',
@@ -163,7 +163,7 @@ class ClassicLayout {
 }
 
 /** Boxes of panels that fill rows from left to right. */
-class Shelf {
+class RowFiller {
   #x = 0;
   #y: number;
   #tallest = 0;
@@ -197,11 +197,11 @@ const oldRows = (dashboard: Fields, path: string, layout: ClassicLayout, ledger:
     if (isRowCopy(row)) continue;
     const section = areShown ? layout.row(row, !isOpen(row)) : null;
     ledger.carry(row, 'collapse', 'collapsed', 'showTitle', 'height');
-    const shelf = new Shelf(layout.endOf(section));
+    const rowFiller = new RowFiller(layout.endOf(section));
     for (const [place, panel] of fieldsIn(row['panels']).entries()) {
       const width = whole(Number(panel['span'] ?? 4) * 2, 8, 1, columns);
       ledger.carry(panel, 'span', 'height');
-      const box = shelf.next(width, heightOf(panel['height'] ?? row['height']));
+      const box = rowFiller.next(width, heightOf(panel['height'] ?? row['height']));
       layout.panel(panel, `${path}rows.${index}.panels.${place}`, section, box);
     }
   }
@@ -268,7 +268,7 @@ class ResourceLayout {
     const repeat = this.#repeatOf(spec['repeat']);
     this.#ledger.carry(holder, 'kind');
     this.#ledger.carry(spec, 'title', 'collapse');
-    this.#ledger.usual(spec, ...(['hideHeader', 'fillScreen'] as const).filter((key) => spec[key] === false));
+    this.#ledger.markDefault(spec, ...(['hideHeader', 'fillScreen'] as const).filter((key) => spec[key] === false));
     this.sections.push({
       ...{ id, kind, within, folded: collapse === true, repeat: repeat?.variable },
       title: typeof title === 'string' ? title.slice(0, 512) : '',
@@ -284,7 +284,7 @@ class ResourceLayout {
       if (isTop) {
         this.#ledger.carry(row, 'kind');
         this.#ledger.carry(spec, 'hideHeader', 'title', 'collapse');
-        this.#ledger.usual(spec, ...(spec['fillScreen'] === false ? ['fillScreen'] : []));
+        this.#ledger.markDefault(spec, ...(spec['fillScreen'] === false ? ['fillScreen'] : []));
       }
       this.add(spec['layout'], isTop ? null : this.#section(row, 'row', section), depth + 1);
     }
@@ -305,14 +305,14 @@ class ResourceLayout {
   }
 
   #autoGrid(spec: Fields, section: string | null): void {
-    const most = whole(spec['maxColumnCount'], 3, 1, columns);
-    const width = Math.floor(columns / most);
+    const maxColumns = whole(spec['maxColumnCount'], 3, 1, columns);
+    const width = Math.floor(columns / maxColumns);
     const height =
       { short: 5, standard: 8, tall: 14 }[String(spec['rowHeightMode'])] ??
       whole(Number(spec['rowHeight']) / 38, 8, 1, 1000);
     this.#ledger.carry(spec, 'maxColumnCount', 'rowHeightMode');
     for (const [index, item] of fieldsIn(spec['items']).entries()) {
-      const box = { x: (index % most) * width, y: Math.floor(index / most) * height, width, height };
+      const box = { x: (index % maxColumns) * width, y: Math.floor(index / maxColumns) * height, width, height };
       this.#item(item, specOf(item), section, box);
     }
   }

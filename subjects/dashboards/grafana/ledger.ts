@@ -14,7 +14,7 @@ export interface Loss {
 }
 
 /** `carried`: it is in the dashboard. `default`: Grafana has it so anyhow. Everything else is named. */
-type Mark = 'carried' | 'default' | { readonly why: string };
+type Mark = 'carried' | 'default' | { readonly reason: string };
 
 /** A part of something that was built of the source, and the part of the source that it was. */
 type Part = readonly [holder: object, key: string];
@@ -44,8 +44,8 @@ interface Known {
 }
 
 /** Looks at each member without making a pair of it: a source is gone through several times. */
-const eachMember = (holder: object, look: (key: string, member: unknown) => void): void => {
-  for (const key of Object.keys(holder)) look(key, (holder as Fields)[key]);
+const eachMember = (holder: object, visit: (key: string, member: unknown) => void): void => {
+  for (const key of Object.keys(holder)) visit(key, (holder as Fields)[key]);
 };
 const everyMember = (holder: object, holds: (key: string, member: unknown) => boolean): boolean =>
   Object.keys(holder).every((key) => holds(key, (holder as Fields)[key]));
@@ -82,13 +82,13 @@ export class Ledger {
     for (const key of keys) this.#mark(holder, key, 'carried');
   }
 
-  usual(holder: object, ...keys: readonly string[]): void {
+  markDefault(holder: object, ...keys: readonly string[]): void {
     for (const key of keys) this.#mark(holder, key, 'default');
   }
 
   /** Names it with a reason of its own, and keeps it nowhere. */
-  drop(holder: object, key: string, why: string): void {
-    this.#mark(holder, key, { why });
+  drop(holder: object, key: string, reason: string): void {
+    this.#mark(holder, key, { reason });
   }
 
   /** Takes back every mark within a value: it was understood in part, and is left as a whole. */
@@ -119,27 +119,27 @@ export class Ledger {
     const isList = Array.isArray(value);
     eachMember(value, (key, member) => {
       if (this.#markIn(known, key) !== undefined) return;
-      const usual = defaults?.within.get(isList ? '*' : key);
-      if (isNothing(member) || usual?.values.includes(member)) this.usual(value, key);
-      else this.settle(member, usual);
+      const memberDefaults = defaults?.within.get(isList ? '*' : key);
+      if (isNothing(member) || memberDefaults?.values.includes(member)) this.markDefault(value, key);
+      else this.settle(member, memberDefaults);
     });
   }
 
   /** What is left of a value, by path: what is to be kept beside it. */
-  kept(value: object): Record<string, unknown> {
+  unmarked(value: object): Record<string, unknown> {
     const found: Record<string, unknown> = {};
-    const keep = (member: unknown, path: string): void => {
+    const collect = (member: unknown, path: string): void => {
       const rest = this.#rest(member);
       if (rest !== undefined && path.length <= 512) found[path] = rest;
     };
-    const isKept = (holder: object, member: unknown): boolean =>
+    const shouldCollect = (holder: object, member: unknown): boolean =>
       Array.isArray(holder) ? this.#isUntouched(member) : this.#isWhole(member);
     const walk = (holder: object, path: string): void => {
       const known = this.#known.get(holder);
       eachMember(holder, (key, member) => {
         if (this.#markIn(known, key) !== undefined) return;
         const at = path === '' ? key : `${path}.${key}`;
-        if (isKept(holder, member)) keep(member, at);
+        if (shouldCollect(holder, member)) collect(member, at);
         else walk(member as object, at);
       });
     };
@@ -148,7 +148,7 @@ export class Ledger {
   }
 
   /** Counts leaves, and names those that are neither carried nor Grafana's default. */
-  count(value: unknown, tell: (loss: Loss) => void): { carried: number; default: number; named: number } {
+  count(value: unknown, report: (loss: Loss) => void): { carried: number; default: number; named: number } {
     const counts = { carried: 0, default: 0, named: 0 };
     const walk = (member: unknown, path: string, mark: Mark | undefined): void => {
       if (mark === 'carried' || mark === 'default') {
@@ -165,7 +165,7 @@ export class Ledger {
       }
       if (!isLeaf) return;
       counts.named++;
-      tell({ path, message: mark?.why ?? unknown, isMissed: mark === undefined });
+      report({ path, message: mark?.reason ?? unknown, isMissed: mark === undefined });
     };
     walk(value, '', undefined);
     return counts;

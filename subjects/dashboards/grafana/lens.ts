@@ -13,11 +13,12 @@ const checked = (is: (value: unknown) => boolean): Codec => {
 };
 
 export const flag = checked((value) => typeof value === 'boolean');
-export const text = (most = 1024): Codec => checked((value) => typeof value === 'string' && value.length <= most);
-export const number = (least = -Infinity, most = Infinity): Codec =>
-  checked((value) => Number.isFinite(value) && (value as number) >= least && (value as number) <= most);
-export const integer = (least: number, most: number): Codec =>
-  checked((value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most);
+export const text = (maxLength = 1024): Codec =>
+  checked((value) => typeof value === 'string' && value.length <= maxLength);
+export const number = (min = -Infinity, max = Infinity): Codec =>
+  checked((value) => Number.isFinite(value) && (value as number) >= min && (value as number) <= max);
+export const integer = (min: number, max: number): Codec =>
+  checked((value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max);
 
 /** Names of one side by those of the other. */
 export const names = (pairs: Readonly<Record<string, unknown>>): Codec => {
@@ -35,9 +36,9 @@ export const not: Codec = {
   write: (value) => (typeof value === 'boolean' ? !value : undefined),
 };
 /** Every member of a list, or none. */
-export const listOf = (codec: Codec, most: number): Codec => {
+export const listOf = (codec: Codec, maxItems: number): Codec => {
   const each = (of: (value: unknown) => unknown) => (value: unknown) => {
-    if (!Array.isArray(value) || value.length > most) return undefined;
+    if (!Array.isArray(value) || value.length > maxItems) return undefined;
     const all = value.map(of);
     return all.includes(undefined) ? undefined : all;
   };

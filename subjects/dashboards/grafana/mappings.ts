@@ -22,12 +22,12 @@ const readResult = (result: unknown, ledger: Ledger): Shown => {
     ledger.carry(result, 'icon');
   }
   // The order of the list says the same.
-  ledger.usual(result, 'index');
+  ledger.markDefault(result, 'index');
   return shown;
 };
 
-const orderOf = (result: unknown, usual: number): number =>
-  isFields(result) && typeof result['index'] === 'number' ? result['index'] : usual;
+const orderOf = (result: unknown, fallback: number): number =>
+  isFields(result) && typeof result['index'] === 'number' ? result['index'] : fallback;
 
 const matches: Readonly<Record<string, string>> = {
   null: 'null',

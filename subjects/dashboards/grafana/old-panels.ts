@@ -213,7 +213,7 @@ const mappingsOf = (panel: Fields, ledger: Ledger): object[] => {
   return used.map((one) => {
     const { value, text, from, to } = one;
     ledger.carry(one, 'value', 'text', 'from', 'to');
-    ledger.usual(one, 'op');
+    ledger.markDefault(one, 'op');
     const isNull = value === 'null' || (from === 'null' && to === 'null');
     if (isNull) return { type: 'special', options: { match: 'null', ...result(text) } };
     return ranges

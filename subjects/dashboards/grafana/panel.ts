@@ -12,7 +12,7 @@ import { renamedOverrides, renamedTransformations } from './renamed.ts';
 import type { Sources } from './sources.ts';
 import { isPanelKey } from './strict.ts';
 import { readTransformations } from './transformations.ts';
-import { asksNothing, isKnownType, readVisual } from './visuals.ts';
+import { hasNoQueries, isKnownType, readVisual } from './visuals.ts';
 
 export interface ReadPanel {
   readonly panel: Panel;
@@ -63,7 +63,7 @@ const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
   };
 };
 
-const whyNot = (panel: Fields, foreign: readonly string[]): string | undefined => {
+const unsupportedReason = (panel: Fields, foreign: readonly string[]): string | undefined => {
   const { type, libraryPanel, targets } = panel;
   if (isFields(libraryPanel)) return 'it is a panel of a library, which the document does not hold';
   if (!isKnownType(type)) return `there is no panel of the type ${String(type).slice(0, 128)} here`;
@@ -73,20 +73,20 @@ const whyNot = (panel: Fields, foreign: readonly string[]): string | undefined =
 };
 
 const placeholder = (
-  told: Fields,
+  fields: Fields,
   panel: Fields,
-  why: string,
+  reason: string,
   foreign: readonly string[],
   texts: readonly string[],
 ) => ({
-  ...told,
+  ...fields,
   visual: {
     kind: 'placeholder',
     sourceType: String(isKnownType(panel['type']) ? (foreign[0] ?? panel['type']) : (panel['type'] ?? 'unknown')).slice(
       0,
       256,
     ),
-    why,
+    why: reason,
     queries: texts.slice(0, 100),
   },
 });
@@ -98,24 +98,26 @@ const textsOf = (panel: Fields): string[] =>
   });
 
 /** The whole panel by what its parts say; what its parts say is marked. */
-const drawn = (told: Fields, panel: Fields, asked: ReturnType<typeof readQueries>, ledger: Ledger): Fields => {
-  const shortestStep = asked.queries.length > 0 ? readStep(panel['interval']) : undefined;
+const drawn = (fields: Fields, panel: Fields, queries: ReturnType<typeof readQueries>, ledger: Ledger): Fields => {
+  const minStep = queries.queries.length > 0 ? readStep(panel['interval']) : undefined;
   return {
-    ...told,
+    ...fields,
     visual: readVisual(panel, ledger),
-    queries: asked.queries,
-    formulas: asked.formulas,
-    transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), asked.renamed),
+    queries: queries.queries,
+    formulas: queries.formulas,
+    transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), queries.renamed),
     fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
-    overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), asked.renamed),
-    ...(shortestStep !== undefined && { shortestStep }),
+    overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), queries.renamed),
+    ...(minStep !== undefined && { shortestStep: minStep }),
   };
 };
 
 /** What of a source panel is kept beside ours. */
-const withKept = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
-  const kept = ledger.kept(source);
-  return Object.keys(kept).length === 0 ? panel : { ...panel, imported: { from: 'grafana', kept } };
+const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields => {
+  const sourceFields = ledger.unmarked(source);
+  return Object.keys(sourceFields).length === 0
+    ? panel
+    : { ...panel, imported: { from: 'grafana', kept: sourceFields } };
 };
 
 /**
@@ -126,32 +128,32 @@ const seldom = { jitless: true } as const;
 
 /** Reads a panel; `id` is its id here. */
 export const readPanel = (placed: Placed, id: string, sources: Sources, ledger: Ledger): ReadPanel => {
-  const { panel, kept } = placed;
-  const sourceType = String(kept['type'] ?? 'unknown').slice(0, 256);
-  const asked = asksNothing(panel['type'])
+  const { panel, kept: sourceFields } = placed;
+  const sourceType = String(sourceFields['type'] ?? 'unknown').slice(0, 256);
+  const readResult = hasNoQueries(panel['type'])
     ? { queries: [], formulas: [], renamed: new Map<string, string>(), foreign: [], texts: [] }
     : readQueries(panel, sources, ledger);
-  let why = whyNot(panel, asked.foreign);
-  if (asksNothing(panel['type']) || !Array.isArray(panel['targets']))
+  let reason = unsupportedReason(panel, readResult.foreign);
+  if (hasNoQueries(panel['type']) || !Array.isArray(panel['targets']))
     for (const key of ['datasource', 'targets']) ledger.drop(panel, key, 'is of no use for a panel that asks nothing');
-  if (why === undefined) {
-    dropLeftovers(kept, panel, ledger);
-    const read = drawn(shared(placed, id, ledger), panel, asked, ledger);
-    settle(panel, kept, ledger);
-    const parsed = Panel.safeParse(withKept(read, kept, ledger), seldom);
+  if (reason === undefined) {
+    dropLeftovers(sourceFields, panel, ledger);
+    const read = drawn(shared(placed, id, ledger), panel, readResult, ledger);
+    settle(panel, sourceFields, ledger);
+    const parsed = Panel.safeParse(withSourceFields(read, sourceFields, ledger), seldom);
     if (parsed.success) return { panel: parsed.data, sourceType, isPlaceholder: false };
     const [issue] = parsed.error.issues;
-    why = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
+    reason = `${issue?.path.map(String).join('.')}: ${issue?.message}`.slice(0, 1024);
   }
   ledger.forget(panel);
-  ledger.forget(kept);
-  const told = shared(placed, id, ledger);
-  for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(kept, key);
+  ledger.forget(sourceFields);
+  const fields = shared(placed, id, ledger);
+  for (const key of ['gridPos', 'span', 'repeat', 'repeatDirection', 'maxPerRow']) ledger.carry(sourceFields, key);
   if (fieldsIn(panel['targets']).every(({ datasource }) => datasource !== undefined))
     ledger.drop(panel, 'datasource', 'is named by each of its queries');
-  settle(panel, kept, ledger);
-  const texts = asked.texts.length > 0 ? asked.texts : textsOf(panel);
-  const read = withKept(placeholder(told, panel, why, asked.foreign, texts), kept, ledger);
+  settle(panel, sourceFields, ledger);
+  const texts = readResult.texts.length > 0 ? readResult.texts : textsOf(panel);
+  const read = withSourceFields(placeholder(fields, panel, reason, readResult.foreign, texts), sourceFields, ledger);
   return { panel: Panel.parse(read, seldom), sourceType, isPlaceholder: true };
 };
 
@@ -162,7 +164,7 @@ const dropLeftovers = (source: Fields, panel: Fields, ledger: Ledger): void => {
     if (!isPanelKey(key)) ledger.drop(source, key, 'is of a former version of Grafana, which reads it no longer');
 };
 
-const settle = (panel: Fields, kept: Fields, ledger: Ledger): void => {
+const settle = (panel: Fields, sourceFields: Fields, ledger: Ledger): void => {
   ledger.settle(panel, panelDefaults);
-  if (kept !== panel) ledger.settle(kept, panelDefaults);
+  if (sourceFields !== panel) ledger.settle(sourceFields, panelDefaults);
 };

@@ -20,8 +20,8 @@ export interface ReadQueries {
   readonly texts: readonly string[];
 }
 
-const mostQueries = 26;
-const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
+const maxQueries = 26;
+const alphabet = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 
 const asName = (text: string): string =>
   /^[A-Za-z_]\w{0,59}$/.test(text)
@@ -32,10 +32,10 @@ const asName = (text: string): string =>
         .slice(0, 60);
 
 /** A name that formulas can call it by. */
-export const queryName = (refId: unknown, taken: ReadonlySet<string>): string => {
+export const queryName = (refId: unknown, usedNames: ReadonlySet<string>): string => {
   const given = typeof refId === 'string' ? asName(refId) : '';
-  if (given !== '' && !taken.has(given)) return given;
-  return letters.find((letter) => !taken.has(letter)) ?? `Q${taken.size}`;
+  if (given !== '' && !usedNames.has(given)) return given;
+  return alphabet.find((name) => !usedNames.has(name)) ?? `Q${usedNames.size}`;
 };
 
 export const readStep = (value: unknown): string | undefined => {
@@ -50,10 +50,10 @@ const readFactor = (value: unknown): number | undefined =>
 
 /** What a query is called that shows it to people. */
 const textOf = (target: Fields): string => {
-  const { datasource: _, refId: __, hide: ___, ...asked } = target;
-  const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => asked[key]);
+  const { datasource: _, refId: __, hide: ___, ...fields } = target;
+  const text = ['expr', 'query', 'rawSql', 'rawQuery', 'expression', 'queryText'].map((key) => fields[key]);
   const [found] = text.filter((one) => typeof one === 'string' && one !== '');
-  return String(found ?? JSON.stringify(asked)).slice(0, 65_536);
+  return String(found ?? JSON.stringify(fields)).slice(0, 65_536);
 };
 
 /** Panels of Grafana that want one table of all series. Others draw each series, which are by themselves without a format. */
@@ -131,15 +131,14 @@ const readTarget = (target: Fields, name: string, read: Reading): object | undef
   const { panel, sources, ledger, queries, formulas } = read;
   const kind = kindOf(target, panel, sources);
   if (kind === 'metrics') {
-    if (!isQuestion(target) || queries.length >= mostQueries) return undefined;
+    if (!isQuestion(target) || queries.length >= maxQueries) return undefined;
     const query = readPromql(target, name, { panel, ledger });
     queries.push(query);
     return query;
   }
-  const formula =
-    kind === 'expression' && formulas.length < mostQueries ? readFormula(target, name, ledger) : undefined;
+  const formula = kind === 'expression' && formulas.length < maxQueries ? readFormula(target, name, ledger) : undefined;
   if (formula !== undefined) formulas.push(formula);
-  else if (!isNothingAsked(target)) {
+  else if (!isEmptyTarget(target)) {
     read.foreign.push(isFields(kind) ? String(kind['foreign']) : String(kind));
     read.texts.push(textOf(target));
   }
@@ -159,16 +158,16 @@ interface Reading {
 /** What a panel asks. What is not asked here is left, and named. */
 export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): ReadQueries => {
   const read: Reading = { panel, sources, ledger, queries: [], formulas: [], foreign: [], texts: [] };
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   const renamed = new Map<string, string>();
   for (const target of fieldsIn(panel['targets'])) {
     const { refId } = target;
-    const name = queryName(refId, taken);
+    const name = queryName(refId, usedNames);
     if (readTarget(target, name, read) === undefined) continue;
     // Of two that are called alike, the first is the one that others name.
-    if (typeof refId === 'string' && refId !== '' && refId !== name && !taken.has(refId) && !renamed.has(refId))
+    if (typeof refId === 'string' && refId !== '' && refId !== name && !usedNames.has(refId) && !renamed.has(refId))
       renamed.set(refId, name);
-    taken.add(name);
+    usedNames.add(name);
   }
   if (read.queries.length > 0 && readStep(panel['interval']) !== undefined) ledger.carry(panel, 'interval');
   if (read.queries.length > 0 && read.foreign.length === 0) ledger.carry(panel, 'datasource');
@@ -178,7 +177,7 @@ export const readQueries = (panel: Fields, sources: Sources, ledger: Ledger): Re
 const isQuestion = ({ expr }: Fields): boolean => typeof expr === 'string' && expr !== '' && expr.length <= 16_384;
 
 /** Targets that hold nothing but their name. */
-const isNothingAsked = (target: Fields): boolean =>
+const isEmptyTarget = (target: Fields): boolean =>
   Object.keys(target).every((key) => ['refId', 'datasource', 'hide', ...ofEditor].includes(key));
 
 const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fields => {
@@ -201,7 +200,7 @@ const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fiel
 const expressions = { type: '__expr__', uid: '__expr__' };
 
 /** Whether Grafana can ask all that a panel asks. */
-export const canBeAsked = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
+export const canBeQueried = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
 
 /** What a panel of a type of Grafana asks. */
 export const writeQueries = (

@@ -24,11 +24,11 @@ const namesOf = (queries: unknown, renamed: Renamed): unknown =>
   Array.isArray(queries) ? queries.map((query) => nameOf(query, renamed)) : queries;
 
 const inTransformation = (one: Fields, renamed: Renamed): Fields => {
-  const { kind, queries, keep, figures } = one;
+  const { kind, queries, keep: include, figures } = one;
   return {
     ...(inColumns(one, renamed) as Fields),
     ...(queries !== undefined && { queries: namesOf(queries, renamed) }),
-    ...(kind === 'filter-queries' && { keep: namesOf(keep, renamed) }),
+    ...(kind === 'filter-queries' && { keep: namesOf(include, renamed) }),
     ...(kind === 'trend' &&
       isFields(figures) && {
         figures: Object.fromEntries(

@@ -14,7 +14,7 @@ class Classic {
   }
 
   /** Members of `source` by their classic names. */
-  take(
+  copy(
     source: unknown,
     members: Readonly<Record<string, string>>,
     convert: (value: unknown) => unknown = (one) => one,
@@ -66,10 +66,10 @@ const variableTypes: Readonly<Record<string, string>> = {
 
 /** The data source of a query, or of a variable of filters: `{ type, uid }`; undefined where it names none. */
 const sourceOf = (query: Fields, outside: unknown, ledger: Ledger): Fields | undefined => {
-  if (isFields(outside)) return new Classic(ledger).take(outside, sameNames('type', 'uid')).value;
+  if (isFields(outside)) return new Classic(ledger).copy(outside, sameNames('type', 'uid')).value;
   const hasGroup = query['kind'] === 'DataQuery' || String(query['kind']) in variableTypes;
-  const built = new Classic(ledger).take(query, hasGroup ? { group: 'type' } : { kind: 'type' });
-  built.take(query['datasource'], { name: 'uid', uid: 'uid' });
+  const built = new Classic(ledger).copy(query, hasGroup ? { group: 'type' } : { kind: 'type' });
+  built.copy(query['datasource'], { name: 'uid', uid: 'uid' });
   if (built.value['type'] === '') delete built.value['type'];
   return Object.keys(built.value).length === 0 ? undefined : built.value;
 };
@@ -84,18 +84,18 @@ const targetOf = (query: Fields, ledger: Ledger): Fields => {
   const inner = isFields(spec['query']) ? spec['query'] : {};
   form(query, ledger, 'kind');
   form(inner, ledger, ...(inner['kind'] === 'DataQuery' ? ['kind'] : []));
-  ledger.usual(inner, 'version');
-  const asked = specOf(inner);
-  const built = new Classic(ledger).take(asked, sameNames(...Object.keys(asked)));
-  built.take(spec, { refId: 'refId', hidden: 'hide' });
+  ledger.markDefault(inner, 'version');
+  const innerSpec = specOf(inner);
+  const built = new Classic(ledger).copy(innerSpec, sameNames(...Object.keys(innerSpec)));
+  built.copy(spec, { refId: 'refId', hidden: 'hide' });
   const datasource = sourceOf(inner, spec['datasource'], ledger);
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
 
 const transformationOf = (one: Fields, ledger: Ledger): Fields => {
   const spec = specOf(one);
-  const built = new Classic(ledger).take(spec, sameNames('id', 'options', 'disabled', 'filter', 'topic'));
-  if (!('id' in built.value)) built.take(one, one['group'] === undefined ? { kind: 'id' } : { group: 'id' });
+  const built = new Classic(ledger).copy(spec, sameNames('id', 'options', 'disabled', 'filter', 'topic'));
+  if (!('id' in built.value)) built.copy(one, one['group'] === undefined ? { kind: 'id' } : { group: 'id' });
   form(one, ledger, 'kind', 'group');
   return built.value;
 };
@@ -104,23 +104,23 @@ const transformationOf = (one: Fields, ledger: Ledger): Fields => {
 export const panelOfElement = (element: Fields, ledger: Ledger): Fields => {
   const spec = specOf(element);
   form(element, ledger, 'kind');
-  const built = new Classic(ledger).take(spec, sameNames('id', 'title', 'description', 'links', 'transparent'));
-  if (element['kind'] === 'LibraryPanel') return built.take(spec, sameNames('libraryPanel')).value;
+  const built = new Classic(ledger).copy(spec, sameNames('id', 'title', 'description', 'links', 'transparent'));
+  if (element['kind'] === 'LibraryPanel') return built.copy(spec, sameNames('libraryPanel')).value;
   const [group, viz] = [spec['data'], spec['vizConfig']];
   const data = specOf(group);
   form(group, ledger, 'kind');
   if (isFields(viz)) {
     const vizSpec = specOf(viz);
-    built.take(
+    built.copy(
       viz,
       viz['group'] === undefined
         ? { kind: 'type', version: 'pluginVersion' }
         : { group: 'type', version: 'pluginVersion' },
     );
-    built.take(vizSpec, sameNames('options', 'fieldConfig', 'pluginVersion'));
+    built.copy(vizSpec, sameNames('options', 'fieldConfig', 'pluginVersion'));
     if (viz['group'] !== undefined) form(viz, ledger, 'kind');
   }
-  built.take(data['queryOptions'], {
+  built.copy(data['queryOptions'], {
     ...sameNames(
       'timeFrom',
       'timeShift',
@@ -144,7 +144,7 @@ const variableOf = (variable: Fields, ledger: Ledger): Fields => {
   const spec = specOf(variable);
   const query = spec['query'];
   const built = new Classic(ledger)
-    .take(
+    .copy(
       spec,
       sameNames(
         ...[
@@ -163,22 +163,22 @@ const variableOf = (variable: Fields, ledger: Ledger): Fields => {
         ...['filters', 'baseFilters', 'defaultKeys', 'placeholder', 'regexApplyTo', 'origin', 'valuesFormat'],
       ),
     )
-    .take(spec, { hide: 'hide' }, hides)
-    .take(spec, { refresh: 'refresh' }, refreshes)
-    .take(spec, { sort: 'sort' }, sorts)
-    .take(spec, { pluginId: 'query' });
-  built.take(variable, { kind: 'type' }, (kind) => entry(variableTypes, String(kind)) ?? String(kind));
+    .copy(spec, { hide: 'hide' }, hides)
+    .copy(spec, { refresh: 'refresh' }, refreshes)
+    .copy(spec, { sort: 'sort' }, sorts)
+    .copy(spec, { pluginId: 'query' });
+  built.copy(variable, { kind: 'type' }, (kind) => entry(variableTypes, String(kind)) ?? String(kind));
   if (!isFields(query)) {
     // Variables of filters and groupings name their data source beside what they say.
     const datasource = sourceOf(variable, spec['datasource'], ledger);
-    return built.take(spec, { query: 'query' }).with(datasource === undefined ? {} : { datasource }).value;
+    return built.copy(spec, { query: 'query' }).with(datasource === undefined ? {} : { datasource }).value;
   }
   form(query, ledger, 'kind');
-  ledger.usual(query, 'version');
-  const asked = specOf(query);
-  const legacy = asked['__legacyStringValue'];
-  if (typeof legacy === 'string') built.take(asked, { __legacyStringValue: 'query' });
-  else built.with({ query: asked });
+  ledger.markDefault(query, 'version');
+  const querySpec = specOf(query);
+  const legacy = querySpec['__legacyStringValue'];
+  if (typeof legacy === 'string') built.copy(querySpec, { __legacyStringValue: 'query' });
+  else built.with({ query: querySpec });
   const datasource = sourceOf(query, spec['datasource'], ledger);
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
@@ -188,14 +188,14 @@ const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
   const query = isFields(spec['query']) ? spec['query'] : {};
   form(annotation, ledger, 'kind');
   form(query, ledger, 'kind');
-  ledger.usual(query, 'version');
+  ledger.markDefault(query, 'version');
   const { legacyOptions } = spec;
   const built = new Classic(ledger);
-  if (isFields(legacyOptions)) built.take(legacyOptions, sameNames(...Object.keys(legacyOptions)));
-  const asked = specOf(query);
-  built.take(asked, sameNames(...Object.keys(asked)));
-  built.take(spec, sameNames('name', 'enable', 'hide', 'iconColor', 'filter', 'placement'));
-  built.take(spec, { builtIn: 'builtIn' }, (is) => (is === true ? 1 : is === false ? 0 : is));
+  if (isFields(legacyOptions)) built.copy(legacyOptions, sameNames(...Object.keys(legacyOptions)));
+  const querySpec = specOf(query);
+  built.copy(querySpec, sameNames(...Object.keys(querySpec)));
+  built.copy(spec, sameNames('name', 'enable', 'hide', 'iconColor', 'filter', 'placement'));
+  built.copy(spec, { builtIn: 'builtIn' }, (is) => (is === true ? 1 : is === false ? 0 : is));
   const datasource = sourceOf(query, spec['datasource'], ledger);
   return built.with(datasource === undefined ? {} : { datasource }).value;
 };
@@ -204,15 +204,15 @@ const annotationOf = (annotation: Fields, ledger: Ledger): Fields => {
 export const classicOf = (spec: Fields, ledger: Ledger): Fields => {
   const settings = spec['timeSettings'];
   const built = new Classic(ledger)
-    .take(spec, sameNames('title', 'description', 'tags', 'editable', 'links', 'liveNow', 'preload', 'revision'))
-    .take(spec, { cursorSync: 'graphTooltip' }, numbered('Off', 'Crosshair', 'Tooltip'))
-    .take(settings, {
+    .copy(spec, sameNames('title', 'description', 'tags', 'editable', 'links', 'liveNow', 'preload', 'revision'))
+    .copy(spec, { cursorSync: 'graphTooltip' }, numbered('Off', 'Crosshair', 'Tooltip'))
+    .copy(settings, {
       timezone: 'timezone',
       autoRefresh: 'refresh',
       ...sameNames('weekStart', 'fiscalYearStartMonth'),
     });
-  const time = new Classic(ledger).take(settings, sameNames('from', 'to')).value;
-  const timepicker = new Classic(ledger).take(settings, {
+  const time = new Classic(ledger).copy(settings, sameNames('from', 'to')).value;
+  const timepicker = new Classic(ledger).copy(settings, {
     hideTimepicker: 'hidden',
     autoRefreshIntervals: 'refresh_intervals',
     ...sameNames('nowDelay'),

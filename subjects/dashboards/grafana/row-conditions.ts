@@ -22,7 +22,7 @@ const readCondition = (filter: Fields): object | undefined => {
   if (typeof fieldName !== 'string' || fieldName === '' || !isFields(config)) return undefined;
   const is = entry(conditions, String(config['id']));
   const { value, from, to } = isFields(config['options']) ? config['options'] : {};
-  const told = { field: fieldName, is };
+  const base = { field: fieldName, is };
   const figure = (given: unknown): unknown =>
     typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given)) ? Number(given) : given;
   switch (is) {
@@ -30,18 +30,18 @@ const readCondition = (filter: Fields): object | undefined => {
       return undefined;
     case 'null':
     case 'not-null':
-      return told;
+      return base;
     case 'matches':
-      return { ...told, pattern: value };
+      return { ...base, pattern: value };
     case 'between':
-      return { ...told, from: figure(from), to: figure(to) };
+      return { ...base, from: figure(from), to: figure(to) };
     case 'above':
     case 'at-least':
     case 'below':
     case 'at-most':
-      return { ...told, value: figure(value) };
+      return { ...base, value: figure(value) };
     default:
-      return { ...told, value };
+      return { ...base, value };
   }
 };
 

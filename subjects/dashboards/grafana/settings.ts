@@ -30,7 +30,7 @@ const readRange = (time: unknown, ledger: Ledger): Fields => {
 
 const readRefresh = (dashboard: Fields, ledger: Ledger): Fields => {
   const { refresh } = dashboard;
-  if (refresh === false) ledger.usual(dashboard, 'refresh');
+  if (refresh === false) ledger.markDefault(dashboard, 'refresh');
   if (!DurationText.safeParse(refresh).success) return {};
   ledger.carry(dashboard, 'refresh');
   return { refresh };
@@ -38,7 +38,7 @@ const readRefresh = (dashboard: Fields, ledger: Ledger): Fields => {
 
 const readZone = (dashboard: Fields, ledger: Ledger): Fields => {
   const { timezone } = dashboard;
-  if (timezone === 'default') ledger.usual(dashboard, 'timezone');
+  if (timezone === 'default') ledger.markDefault(dashboard, 'timezone');
   const zone = typeof timezone === 'string' && /^utc$/i.test(timezone) ? 'UTC' : timezone;
   if (typeof zone !== 'string' || !Time.safeParse({ zone }).success) return {};
   ledger.carry(dashboard, 'timezone');
@@ -48,7 +48,7 @@ const readZone = (dashboard: Fields, ledger: Ledger): Fields => {
 const readPicker = (timepicker: unknown, ledger: Ledger): Fields => {
   if (!isFields(timepicker)) return {};
   if (isDeepStrictEqual(timepicker['refresh_intervals'], refreshIntervals))
-    ledger.usual(timepicker, 'refresh_intervals');
+    ledger.markDefault(timepicker, 'refresh_intervals');
   ledger.drop(timepicker, 'time_options', 'is of a version of Grafana that is gone');
   if (typeof timepicker['hidden'] === 'boolean') ledger.carry(timepicker, 'hidden');
   return timepicker['hidden'] === true ? { pickerHidden: true } : {};
@@ -84,19 +84,20 @@ const readLink = (link: Fields, ledger: Ledger): DashboardFields['links'][number
   if (!read.success) return undefined;
   ledger.carry(link, 'type', 'title', 'keepTime', 'includeVars', 'targetBlank');
   ledger.carry(link, ...(type === 'dashboards' ? ['tags', 'asDropdown'] : ['url', 'tooltip', 'icon']));
-  if (type !== 'dashboards') ledger.usual(link, ...(asDropdown === false ? ['asDropdown'] : []));
+  if (type !== 'dashboards') ledger.markDefault(link, ...(asDropdown === false ? ['asDropdown'] : []));
   return read.data;
 };
 
 /** Everything but variables, panels and annotations. */
 export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
-  for (const [key, why] of Object.entries(dropped)) if (!isUsual(dashboard, key)) ledger.drop(dashboard, key, why);
+  for (const [key, reason] of Object.entries(dropped))
+    if (!isGrafanaDefault(dashboard, key)) ledger.drop(dashboard, key, reason);
   const { title, description, tags, graphTooltip } = dashboard;
   ledger.carry(dashboard, 'uid');
   const name = typeof title === 'string' && title.trim() !== '' ? title.slice(0, 256) : 'Imported dashboard';
   if (name === title) ledger.carry(dashboard, 'title');
-  const told = typeof description === 'string' ? description.slice(0, 8192) : '';
-  if (told === description) ledger.carry(dashboard, 'description');
+  const text = typeof description === 'string' ? description.slice(0, 8192) : '';
+  if (text === description) ledger.carry(dashboard, 'description');
   const named = (Array.isArray(tags) ? tags : [])
     .filter((tag) => typeof tag === 'string' && tag !== '' && tag.length <= 64)
     .slice(0, 32);
@@ -108,7 +109,7 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
     .flatMap((link) => readLink(link, ledger) ?? []);
   return {
     name,
-    description: told,
+    description: text,
     tags: named,
     time: readTime(dashboard, ledger),
     links,
@@ -116,7 +117,7 @@ export const readSettings = (dashboard: Fields, ledger: Ledger): Fields => {
   };
 };
 /** Whether it says what Grafana has anyhow, so that it is counted so. */
-const isUsual = (dashboard: Fields, key: string): boolean =>
+const isGrafanaDefault = (dashboard: Fields, key: string): boolean =>
   (key === 'style' && dashboard[key] === 'dark') || dashboard[key] === false || dashboard[key] === null;
 
 export const writeLink = (link: DashboardFields['links'][number]): Fields => {

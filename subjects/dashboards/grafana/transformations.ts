@@ -28,7 +28,7 @@ const readOrganize = (options: Fields, ledger: Ledger): Fields => {
   const entries = (of: unknown): [string, unknown][] => (isFields(of) ? Object.entries(of) : []);
   const hidden = entries(excludeByName).flatMap(([name, is]) => {
     if (is === true && name !== '') ledger.carry(excludeByName as Fields, name);
-    else ledger.usual(excludeByName as Fields, name);
+    else ledger.markDefault(excludeByName as Fields, name);
     return is === true && name !== '' ? [name] : [];
   });
   const order = entries(indexByName)
@@ -42,11 +42,11 @@ const readOrganize = (options: Fields, ledger: Ledger): Fields => {
 };
 
 const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
-  const asked = options['fields'];
-  if (!has(asked)) return undefined;
+  const groupFields = options['fields'];
+  if (!has(groupFields)) return undefined;
   const by: string[] = [];
   const figures: object[] = [];
-  for (const [name, how] of Object.entries(asked)) {
+  for (const [name, how] of Object.entries(groupFields)) {
     if (!isFields(how) || name === '') continue;
     const { operation, aggregations } = how;
     if (operation === 'groupby') {
@@ -90,7 +90,7 @@ const readTrend = (options: Fields, ledger: Ledger): Fields => {
       figures[query] = figure;
       ledger.carry(how, 'stat');
     }
-    if (how['timeField'] === 'Time') ledger.usual(how, 'timeField');
+    if (how['timeField'] === 'Time') ledger.markDefault(how, 'timeField');
   }
   return { figures };
 };
@@ -159,12 +159,12 @@ const forms: readonly Form[] = [
     id: 'filterByRefId',
     kind: 'filter-queries',
     read: (options, ledger) => {
-      const keep = readQueries(options['include']);
-      if (keep === undefined) return undefined;
+      const include = readQueries(options['include']);
+      if (include === undefined) return undefined;
       ledger.carry(options, 'include');
-      return { keep };
+      return { keep: include };
     },
-    write: ({ keep }) => ({ include: writeQueries(keep as readonly string[]) }),
+    write: ({ keep: include }) => ({ include: writeQueries(include as readonly string[]) }),
   },
   {
     id: 'renameByRegex',

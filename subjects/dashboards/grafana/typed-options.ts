@@ -85,7 +85,7 @@ const cells: Readonly<Record<string, Words>> = {
 const formats = words('time_series table heatmap');
 
 /** Targets of a panel have a name each, those of Prometheus an expression, and formats that are typed. */
-const keepTargets = (targets: unknown): void => {
+const cleanTargets = (targets: unknown): void => {
   for (const [index, target] of fieldsIn(targets).entries()) {
     const built = target as Built;
     built['refId'] ??= `Q${index}`;
@@ -96,15 +96,15 @@ const keepTargets = (targets: unknown): void => {
 
 const languages = words('json yaml xml typescript sql go markdown html plaintext');
 
-const keep = (holder: Built, known: Words): void => {
+const retainKnown = (holder: Built, known: Words): void => {
   for (const key of Object.keys(holder)) if (!known.has(key)) delete holder[key];
 };
 
-const keepOptions = (type: string, held: Built, known: Words): void => {
-  keep(held, known);
+const cleanOptions = (type: string, held: Built, known: Words): void => {
+  retainKnown(held, known);
   for (const [key, value] of Object.entries(held)) {
     const parts = innerOf[`${type}.${key}`] ?? entry(inner, key);
-    if (isFields(value) && parts !== undefined) keep(value as Built, parts);
+    if (isFields(value) && parts !== undefined) retainKnown(value as Built, parts);
   }
   const footer = held['footer'];
   if (isFields(footer)) held['footer'] = { show: false, reducer: [], ...footer };
@@ -117,29 +117,29 @@ const choices: Readonly<Record<string, Words>> = {
   axisColorMode: words('text series'),
 };
 
-const keepCell = (settings: Built): void => {
+const cleanCell = (settings: Built): void => {
   const cell = settings['cellOptions'];
   const known = isFields(cell) ? entry(cells, String(cell['type'])) : undefined;
   if (known === undefined) delete settings['cellOptions'];
-  else keep(cell as Built, known);
+  else retainKnown(cell as Built, known);
   if (isFields(cell) && cell['type'] === 'color-background' && cell['mode'] === 'lcd') delete (cell as Built)['mode'];
 };
 
 /** Takes away of a panel what the typed form does not know. */
-export const keepTyped = (panel: Built): void => {
+export const retainTyped = (panel: Built): void => {
   const type = String(panel['type']);
   const known = entry(options, type);
   if (known === undefined) return;
-  keepTargets(panel['targets']);
-  if (isFields(panel['options'])) keepOptions(type, panel['options'] as Built, known);
+  cleanTargets(panel['targets']);
+  if (isFields(panel['options'])) cleanOptions(type, panel['options'] as Built, known);
   const defaults = at(panel, ['fieldConfig', 'defaults']) as Built | undefined;
   const settings: Fields | undefined = isFields(defaults) ? (defaults['custom'] as Fields | undefined) : undefined;
   const ofFields = entry(custom, type);
   if (!isFields(settings) || ofFields === undefined || defaults === undefined) return;
-  keep(settings as Built, ofFields);
-  for (const [key, taken] of Object.entries(choices))
-    if (!taken.has(String(settings[key]))) delete (settings as Built)[key];
-  if (type === 'table') keepCell(settings as Built);
+  retainKnown(settings as Built, ofFields);
+  for (const [key, allowed] of Object.entries(choices))
+    if (!allowed.has(String(settings[key]))) delete (settings as Built)[key];
+  if (type === 'table') cleanCell(settings as Built);
   if (Object.keys(settings).length === 0) delete defaults['custom'];
   else if (type === 'table') defaults['custom'] = { align: 'auto', inspect: false, ...settings };
 };

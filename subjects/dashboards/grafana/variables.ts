@@ -1,10 +1,5 @@
 /** Variables, in both directions. */
-import {
-  allValues,
-  mostValues,
-  type Variable as OurVariable,
-  Variable,
-} from '../../../schemas/dashboards/variables.ts';
+import { allValues, maxValues, type Variable as OurVariable, Variable } from '../../../schemas/dashboards/variables.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
 import { isOfMetrics, type Sources } from './sources.ts';
 
@@ -45,7 +40,7 @@ const textsIn = (value: unknown): string[] =>
   [value]
     .flat()
     .filter((one): one is string => isText(one) && one !== '')
-    .slice(0, mostValues);
+    .slice(0, maxValues);
 
 const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
   const { current } = variable;
@@ -60,7 +55,7 @@ const readCurrent = (variable: Fields, ledger: Ledger): string[] => {
     (text, index) => text === values[index] || values[index] === allValues || values.length === 0,
   );
   if (same) ledger.carry(current, 'text');
-  ledger.usual(current, 'selected', 'isNone', 'tags');
+  ledger.markDefault(current, 'selected', 'isNone', 'tags');
   return values;
 };
 
@@ -93,7 +88,7 @@ const writePattern = (pattern: string): string => {
   return pattern.startsWith('(?i)') ? `/${pattern.slice(4)}/i` : `/${pattern}/`;
 };
 
-const readAsked = (variable: Fields, ledger: Ledger): Fields => {
+const readQueryFields = (variable: Fields, ledger: Ledger): Fields => {
   const { regex, sort, refresh, options } = variable;
   const pattern = readPattern(regex);
   if (pattern !== undefined && writePattern(pattern) === regex) ledger.carry(variable, 'regex');
@@ -101,7 +96,7 @@ const readAsked = (variable: Fields, ledger: Ledger): Fields => {
   if (Number(sort ?? 0) in orders) ledger.carry(variable, 'sort');
   ledger.carry(variable, ...(refresh === 1 || refresh === 2 || refresh === true ? ['refresh'] : []));
   // Values that were found when it was saved.
-  if (Array.isArray(options)) ledger.usual(variable, 'options');
+  if (Array.isArray(options)) ledger.markDefault(variable, 'options');
   const fixed = fieldsIn(variable['staticOptions']);
   if (fixed.length > 0) ledger.carry(variable, 'staticOptions', 'staticOptionsOrder');
   const place = String(variable['staticOptionsOrder']);
@@ -124,10 +119,10 @@ const lastComma = (text: string): number => {
   // From the end, as a label holds none of these: the first comma that is met outside of them is the last one.
   let depth = 0;
   for (let index = text.length - 1; index >= 0; index--) {
-    const letter = text[index] ?? '';
-    if ('}])'.includes(letter)) depth++;
-    else if ('{[('.includes(letter)) depth--;
-    else if (letter === ',' && depth === 0) return index;
+    const character = text[index] ?? '';
+    if ('}])'.includes(character)) depth++;
+    else if ('{[('.includes(character)) depth--;
+    else if (character === ',' && depth === 0) return index;
   }
   return -1;
 };
@@ -135,8 +130,8 @@ const lastComma = (text: string): number => {
 const labelName = /^(?:[A-Za-z_][\w.]*|\$\w+|\$\{\w+\})$/;
 
 /** What a question of Prometheus' data source asks for: `label_values(up, job)`. */
-const questionOf = (asked: string): Fields | undefined => {
-  const text = asked.trim();
+const questionOf = (input: string): Fields | undefined => {
+  const text = input.trim();
   const inner = (name: string): string | undefined =>
     text.startsWith(`${name}(`) && text.endsWith(')') ? text.slice(name.length + 1, -1).trim() : undefined;
   const values = inner('label_values');
@@ -161,16 +156,16 @@ const readQuestion = (variable: Fields, sources: Sources, ledger: Ledger): Field
   const { query, definition } = variable;
   const source = sources.kindOf(variable['datasource']);
   if (source !== 'metrics' && source !== 'unknown') return undefined;
-  const asked = isFields(query) ? query['query'] : query;
-  const question = isText(asked) ? questionOf(asked) : undefined;
+  const expression = isFields(query) ? query['query'] : query;
+  const question = isText(expression) ? questionOf(expression) : undefined;
   if (question === undefined) return undefined;
   ledger.carry(variable, 'datasource');
   if (isFields(query)) {
     ledger.carry(query, 'query');
-    ledger.usual(query, 'refId', 'qryType');
+    ledger.markDefault(query, 'refId', 'qryType');
   } else ledger.carry(variable, 'query');
-  if (definition === asked) ledger.usual(variable, 'definition');
-  return { ...shared(variable, ledger), ...question, ...readAsked(variable, ledger) };
+  if (definition === expression) ledger.markDefault(variable, 'definition');
+  return { ...shared(variable, ledger), ...question, ...readQueryFields(variable, ledger) };
 };
 
 /** `a, b : c, d\,e`: values with commas between, some with a title. */
@@ -189,10 +184,10 @@ const joinList = (options: readonly { readonly value: string; readonly title?: s
 
 const readList = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query', 'options');
-  ledger.usual(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
+  ledger.markDefault(variable, 'regex', 'refresh', 'sort', 'queryValue', 'valuesFormat');
   const chosen = readChosen(variable, ledger);
   // The list says what its values are called.
-  if (isFields(variable['current'])) ledger.usual(variable['current'], 'text');
+  if (isFields(variable['current'])) ledger.markDefault(variable['current'], 'text');
   return {
     ...shared(variable, ledger),
     kind: 'list',
@@ -202,16 +197,16 @@ const readList = (variable: Fields, ledger: Ledger): Fields => {
 };
 
 const readInterval = (variable: Fields, ledger: Ledger): Fields => {
-  const { query, auto, auto_count: steps, auto_min: least } = variable;
+  const { query, auto, auto_count: steps, auto_min: min } = variable;
   ledger.carry(variable, 'query', 'options', 'auto', 'auto_count', 'auto_min');
-  ledger.usual(variable, 'refresh');
+  ledger.markDefault(variable, 'refresh');
   const [selected = ''] = readCurrent(variable, ledger);
   return {
     ...shared(variable, ledger),
     kind: 'interval',
     options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
     ...(auto === true && {
-      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(least) && least !== '' && { least }) },
+      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { least: min }) },
     }),
     selected: selected.startsWith('$__auto') ? 'auto' : selected,
   };
@@ -221,13 +216,13 @@ const readText = (variable: Fields, ledger: Ledger): Fields => {
   const [selected] = readCurrent(variable, ledger);
   const { query } = variable;
   ledger.carry(variable, 'query');
-  ledger.usual(variable, 'options');
+  ledger.markDefault(variable, 'options');
   return { ...shared(variable, ledger), kind: 'text', selected: selected ?? (isText(query) ? query : '') };
 };
 
 const readConstant = (variable: Fields, ledger: Ledger): Fields => {
   ledger.carry(variable, 'query');
-  ledger.usual(variable, 'options', 'current');
+  ledger.markDefault(variable, 'options', 'current');
   return { ...shared(variable, ledger), kind: 'constant', value: String(variable['query'] ?? '') };
 };
 
@@ -295,9 +290,9 @@ const currentOf = (value: string | readonly string[]): Fields => {
   return typeof value === 'string' ? { text: shown(value), value } : { text: value.map(shown), value };
 };
 
-type Asked = Extract<OurVariable, { refresh: string }>;
+type QueryVariable = Extract<OurVariable, { refresh: string }>;
 
-const writeAsked = (variable: Asked): Fields => ({
+const writeQueryFields = (variable: QueryVariable): Fields => ({
   ...writeChosen(variable),
   ...(variable.pattern !== undefined && { regex: writePattern(variable.pattern) }),
   ...(variable.order !== undefined && {
@@ -348,7 +343,7 @@ export const writeVariable = (variable: OurVariable, datasource: object): Record
   const question = questionFor(variable);
   const own: Fields | undefined =
     question !== undefined && 'refresh' in variable
-      ? { type: 'query', datasource, query: question, ...writeAsked(variable) }
+      ? { type: 'query', datasource, query: question, ...writeQueryFields(variable) }
       : variable.kind === 'filters'
         ? { type: 'adhoc', datasource }
         : writeOthers(variable);

@@ -10,7 +10,7 @@ type Visual = Panel['visual'];
 
 export const isKnownType = (type: unknown): boolean => formByType.has(String(type));
 /** Types whose panels ask nothing. */
-export const asksNothing = (type: unknown): boolean => ['text', 'alertlist', 'dashlist'].includes(String(type));
+export const hasNoQueries = (type: unknown): boolean => ['text', 'alertlist', 'dashlist'].includes(String(type));
 
 const readLegend = (options: unknown, ledger: Ledger): Fields | undefined => {
   const legend = at(options, ['legend']);
@@ -20,7 +20,7 @@ const readLegend = (options: unknown, ledger: Ledger): Fields | undefined => {
   if (showLegend === false || displayMode === 'hidden') {
     read['place'] = 'hidden';
     ledger.carry(legend, showLegend === false ? 'showLegend' : 'displayMode');
-    ledger.usual(legend, ...(showLegend === true ? ['showLegend'] : []));
+    ledger.markDefault(legend, ...(showLegend === true ? ['showLegend'] : []));
   } else {
     if (showLegend === true) ledger.carry(legend, 'showLegend');
     if (placement === 'bottom' || placement === 'right') {
@@ -78,7 +78,7 @@ const readTable = (options: Fields, ledger: Ledger): Fields => {
   const footer = options['footer'];
   const named = isFields(footer) ? listOf(reducer, 32).read(footer['reducer']) : undefined;
   if (!isFields(footer) || footer['show'] !== true || !Array.isArray(named) || named.length === 0) {
-    if (isFields(footer) && footer['show'] === false) ledger.usual(footer, 'show');
+    if (isFields(footer) && footer['show'] === false) ledger.markDefault(footer, 'show');
     return { sortBy };
   }
   const shown = listOf(text(512), 100).read(footer['fields'] === '' ? [] : footer['fields']);

@@ -12,14 +12,14 @@ import { platformVariables } from '../../../queries/variables/platform.ts';
 import type { Scope } from '../../../queries/variables/scope.ts';
 import { type FeedEvent, feedKinds } from '../../events/events.ts';
 import type { DashboardFields } from '../document.ts';
-import type { PanelAsking } from './panel.ts';
+import type { PanelContext } from './panel.ts';
 import type { AnnotationItem, Mark } from './question.ts';
 
 /** Most marks of one annotation. */
-const mostMarks = 500;
+const maxMarks = 500;
 
 /** Which events of the feed are marked. */
-export interface EventsAsked {
+export interface EventsRequest {
   readonly range: Range;
   readonly kinds: readonly string[];
   readonly isChosen: boolean;
@@ -28,10 +28,12 @@ export interface EventsAsked {
   readonly limit: number;
 }
 
-export interface AnnotationAsking extends PanelAsking {
+export interface AnnotationContext extends PanelContext {
   readonly scope: Scope;
   /** Reads the event feed, the newest first. */
-  events(asked: EventsAsked): Promise<{ readonly events: readonly FeedEvent[]; readonly partial: Incompleteness[] }>;
+  events(
+    request: EventsRequest,
+  ): Promise<{ readonly events: readonly FeedEvent[]; readonly partial: Incompleteness[] }>;
 }
 
 type Annotation = DashboardFields['annotations'][number];
@@ -39,20 +41,20 @@ type SourceOf<Kind extends Annotation['source']['kind']> = Extract<Annotation['s
 type Found = Pick<AnnotationItem, 'marks' | 'partial'>;
 
 const marked = (marks: readonly Mark[], partial: readonly Incompleteness[]): Found => ({
-  marks: marks.slice(0, mostMarks),
+  marks: marks.slice(0, maxMarks),
   partial:
-    marks.length <= mostMarks
+    marks.length <= maxMarks
       ? [...partial]
-      : [...partial, { code: 'rows', message: `the newest ${mostMarks} of ${marks.length}` }],
+      : [...partial, { code: 'rows', message: `the newest ${maxMarks} of ${marks.length}` }],
 });
 
 const given = (text: string): string | undefined => (text === '' ? undefined : text);
 
-const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: AnnotationAsking): Promise<Found> => {
+const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: AnnotationContext): Promise<Found> => {
   const { kinds, service, projectId } = source;
   const isChosen = kinds.length > 0;
   const found = await events({
-    ...{ range, isChosen, kinds: isChosen ? kinds : feedKinds, limit: mostMarks + 1 },
+    ...{ range, isChosen, kinds: isChosen ? kinds : feedKinds, limit: maxMarks + 1 },
     ...{ service: given(inText(service, scope)), projectId: given(projectId) },
   });
   const marks = found.events.map(
@@ -70,14 +72,14 @@ const namesIn = (template: string): string[] => [...template.matchAll(placeholde
 const written = (template: string, fieldOf: (name: string) => unknown): string =>
   template.replace(placeholder, (_, name: string) => String(fieldOf(name.trim()) ?? ''));
 
-const filled = (query: Query, { scope, filters, range }: AnnotationAsking, stepMs?: number): Query => {
+const filled = (query: Query, { scope, filters, range }: AnnotationContext, stepMs?: number): Query => {
   const platform = platformVariables({
     ...{ fromMs: Number(range.from / 1_000_000n), toMs: Number(range.to / 1_000_000n), stepMs },
   });
   return queryOf(withFilters(inQuery(query, new Map([...scope, ...platform])), filters));
 };
 
-const ofRecords = async (source: SourceOf<'records'>, asking: AnnotationAsking): Promise<Found> => {
+const ofRecords = async (source: SourceOf<'records'>, context: AnnotationContext): Promise<Found> => {
   const { signal, search, projectId, title, tags } = source;
   const main = signal === 'logs' ? 'body' : 'name';
   const template = title === '' ? `{{${main}}}` : title;
@@ -85,10 +87,10 @@ const ofRecords = async (source: SourceOf<'records'>, asking: AnnotationAsking):
     ...new Set(['timestamp', ...(signal === 'traces' ? ['duration'] : []), ...namesIn(template), ...tags]),
   ];
   const query: Query = {
-    ...{ kind: 'rows', signal, order: 'newest', fields, limit: mostMarks },
+    ...{ kind: 'rows', signal, order: 'newest', fields, limit: maxMarks },
     ...{ search: given(search), projectId: given(projectId) },
   };
-  const { columns, rows, partial } = await asking.results.of(filled(query, asking), { range: asking.range });
+  const { columns, rows, partial } = await context.results.of(filled(query, context), { range: context.range });
   const marks = rows.map((row): Mark => {
     const fieldOf = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
     const time = String(fieldOf('timestamp'));
@@ -127,10 +129,10 @@ const timesIn = ({ points }: Result['series'][number], { from, to }: Range): [fr
   );
 };
 
-const ofPromql = async (source: SourceOf<'promql'>, asking: AnnotationAsking): Promise<Found> => {
-  const { range, results } = asking;
+const ofPromql = async (source: SourceOf<'promql'>, context: AnnotationContext): Promise<Found> => {
+  const { range, results } = context;
   const stepMs = stepOf(source.step, range);
-  const query = filled({ kind: 'promql', expression: source.expression }, asking, stepMs);
+  const query = filled({ kind: 'promql', expression: source.expression }, context, stepMs);
   const { series, partial } = await results.of(query, { range, stepMs });
   const marks = series.flatMap((each) => {
     const fieldOf = (name: string): unknown => each.labels[name];
@@ -150,25 +152,25 @@ const ofPromql = async (source: SourceOf<'promql'>, asking: AnnotationAsking): P
   );
 };
 
-const found = (source: Annotation['source'], asking: AnnotationAsking): Promise<Found> => {
+const found = (source: Annotation['source'], context: AnnotationContext): Promise<Found> => {
   switch (source.kind) {
     case 'events':
-      return ofEvents(source, asking);
+      return ofEvents(source, context);
     case 'records':
-      return ofRecords(source, asking);
+      return ofRecords(source, context);
     case 'promql':
-      return ofPromql(source, asking);
+      return ofPromql(source, context);
   }
 };
 
 /** The marks of an annotation. It never rejects: what fails is told in it. */
-export const askAnnotation = async (
+export const queryAnnotation = async (
   { name, source }: Annotation,
-  asking: AnnotationAsking,
+  context: AnnotationContext,
 ): Promise<AnnotationItem> => {
   try {
-    return { name, ...(await found(source, asking)), error: null };
+    return { name, ...(await found(source, context)), error: null };
   } catch (error) {
-    return { name, marks: [], partial: [], error: { ...asking.faultOf(error), path: '' } };
+    return { name, marks: [], partial: [], error: { ...context.faultOf(error), path: '' } };
   }
 };

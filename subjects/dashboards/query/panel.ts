@@ -1,15 +1,16 @@
 /** Asks one panel: its queries, the formulas over them, and what its transformations make of the answers. */
+
+import type { Results } from '../../../queries/batch/results.ts';
 import { invalid, QueryError } from '../../../queries/errors.ts';
 import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
-import { leastStepOf } from '../../../queries/least-step.ts';
+import { minStepMsOf } from '../../../queries/min-step.ts';
 import type { Query } from '../../../queries/query.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Result } from '../../../queries/result.ts';
 import { queryOf } from '../../../queries/run.ts';
-import { formulaResult } from '../../../queries/run-together.ts';
+import { formulaResult } from '../../../queries/run-batch.ts';
 import { stepForPoints, stepOf } from '../../../queries/steps.ts';
 import { parseDuration } from '../../../queries/time.ts';
-import type { Results } from '../../../queries/together/results.ts';
 import { transformed } from '../../../queries/transformations/index.ts';
 import { answerOf, type Table, tablesOf } from '../../../queries/transformations/table.ts';
 import { withFilters } from '../../../queries/variables/filters.ts';
@@ -24,7 +25,7 @@ import type { DashboardQuestion, Fault, PanelItem, ShownTable } from './question
 import type { ShownPanel } from './repeats.ts';
 
 /** What all panels of a request are asked with. */
-export interface PanelAsking {
+export interface PanelContext {
   readonly question: Pick<DashboardQuestion, 'step' | 'maxPoints'>;
   readonly range: Range;
   readonly results: Results;
@@ -41,9 +42,10 @@ export interface PanelAsking {
 type PanelQuery = Panel['queries'][number];
 
 const msNs = 1_000_000n;
-const isOfRates = (shortestStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(shortestStep);
+const isOfRates = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
 /** Steps that are as long as the ranges of rates stay so. */
-const factorOf = ({ shortestStep, stepFactor = 1 }: PanelQuery): number => (isOfRates(shortestStep) ? 1 : stepFactor);
+const factorOf = ({ shortestStep: minStep, stepFactor = 1 }: PanelQuery): number =>
+  isOfRates(minStep) ? 1 : stepFactor;
 
 /** Stands for a query that there is not: what reads its answer fails with why. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
@@ -55,18 +57,18 @@ const rangeOf = ({ time }: Panel, { from, to }: Range): Range => {
 };
 
 const stepFor = (
-  { mostPoints = Number.POSITIVE_INFINITY }: Panel,
-  { step, maxPoints }: PanelAsking['question'],
+  { mostPoints: panelMaxPoints = Number.POSITIVE_INFINITY }: Panel,
+  { step, maxPoints }: PanelContext['question'],
   range: Range,
 ): number => {
   if (step !== undefined) return stepOf(step, range);
-  const most = Math.min(mostPoints, maxPoints ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(most) ? stepForPoints(range, most) : stepOf(undefined, range);
+  const limit = Math.min(panelMaxPoints, maxPoints ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(limit) ? stepForPoints(range, limit) : stepOf(undefined, range);
 };
 
-const shortestMs = (shortestStep: string | undefined, scope: Scope, path: string): number => {
-  if (shortestStep === undefined) return 0;
-  const text = inText(shortestStep, scope);
+const minStepMs = (minStep: string | undefined, scope: Scope, path: string): number => {
+  if (minStep === undefined) return 0;
+  const text = inText(minStep, scope);
   const ns = parseDuration(text);
   if (ns === undefined || ns < msNs) throw invalid(path, `${text} is no step such as 30s`);
   return Number(ns / msNs);
@@ -103,61 +105,64 @@ const namedIn = (expression: string): readonly string[] => {
 /** Over one range: a panel asks a second one where it compares. */
 class PanelRun {
   readonly #shown: ShownPanel;
-  readonly #asking: PanelAsking;
+  readonly #context: PanelContext;
   readonly #range: Range;
   readonly stepMs: number;
 
-  constructor(shown: ShownPanel, asking: PanelAsking, range: Range) {
+  constructor(shown: ShownPanel, context: PanelContext, range: Range) {
     this.#shown = shown;
-    this.#asking = asking;
+    this.#context = context;
     this.#range = range;
-    const stepMs = stepFor(shown.panel, asking.question, range);
-    this.stepMs = Math.max(stepMs, shortestMs(shown.panel.shortestStep, this.#scope(stepMs, 0), 'shortestStep'));
+    const stepMs = stepFor(shown.panel, context.question, range);
+    this.stepMs = Math.max(stepMs, minStepMs(shown.panel.shortestStep, this.#scope(stepMs, 0), 'shortestStep'));
   }
 
   #scope(stepMs: number, scrapeMs: number): Scope {
     const [fromMs, toMs] = [Number(this.#range.from / msNs), Number(this.#range.to / msNs)];
-    const platform = { fromMs, toMs, stepMs, names: this.#asking.names, ...(scrapeMs > 0 && { scrapeMs }) };
+    const platform = { fromMs, toMs, stepMs, names: this.#context.names, ...(scrapeMs > 0 && { scrapeMs }) };
     return new Map([...this.#shown.scope, ...platformVariables(platform)]);
   }
 
   /**
    * Ranges of rates are made of the step without its factor. Where steps are as long as these ranges, the ranges are no longer than a step.
    */
-  #scopeOf({ shortestStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
+  #scopeOf({ shortestStep: minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
-    const [rates, name] = isOfRates(shortestStep)
+    const [rates, name] = isOfRates(minStep)
       ? [scope, '__interval']
       : [this.#scope(plainMs, scrapeMs), '__rate_interval'];
     for (const unit of ['', '_ms']) scope.set(`__rate_interval${unit}`, rates.get(`${name}${unit}`) as VariableValue);
     return scope;
   }
 
-  #shortestMs({ name, shortestStep }: PanelQuery): number {
-    return shortestMs(shortestStep, this.#scope(this.stepMs, 0), `queries.${name}.shortestStep`);
+  #minStepMs({ name, shortestStep: minStep }: PanelQuery): number {
+    return minStepMs(minStep, this.#scope(this.stepMs, 0), `queries.${name}.shortestStep`);
   }
 
   #queryOf({ query, savedQueryId }: PanelQuery): Query | undefined {
-    return query ?? this.#asking.saved.get(savedQueryId ?? '');
+    return query ?? this.#context.saved.get(savedQueryId ?? '');
   }
 
-  async #ask(asked: PanelQuery): Promise<Result> {
+  async #run(panelQuery: PanelQuery): Promise<Result> {
     const { panel } = this.#shown;
-    const { results, filters } = this.#asking;
-    const query = this.#queryOf(asked);
+    const { results, filters } = this.#context;
+    const query = this.#queryOf(panelQuery);
     if (query === undefined)
-      throw invalid('savedQueryId', `the saved query ${asked.savedQueryId} is not there for you, or is not understood`);
-    const ownMs = this.#shortestMs(asked);
+      throw invalid(
+        'savedQueryId',
+        `the saved query ${panelQuery.savedQueryId} is not there for you, or is not understood`,
+      );
+    const ownMs = this.#minStepMs(panelQuery);
     // A formula reads queries at the same steps.
-    const together = panel.formulas.length > 0 ? panel.queries : [asked];
-    const lengths = together.map((each) => Math.max(this.stepMs, this.#shortestMs(each)));
-    const factored = together.map((each, at) => (lengths[at] as number) * factorOf(each));
-    const leastMs = Math.max(...together.map((each) => leastStepOf(this.#queryOf(each) ?? query)));
+    const alignedQueries = panel.formulas.length > 0 ? panel.queries : [panelQuery];
+    const lengths = alignedQueries.map((each) => Math.max(this.stepMs, this.#minStepMs(each)));
+    const factored = alignedQueries.map((each, at) => (lengths[at] as number) * factorOf(each));
+    const multipleMs = Math.max(...alignedQueries.map((each) => minStepMsOf(this.#queryOf(each) ?? query)));
     const [plainMs = 0, stepMs = 0] = [lengths, factored].map(
-      (each) => Math.ceil(Math.max(...each) / leastMs) * leastMs,
+      (each) => Math.ceil(Math.max(...each) / multipleMs) * multipleMs,
     );
-    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(asked, stepMs, plainMs, ownMs)), filters));
-    const isTable = asked.answers === 'table' || filled.kind === 'rows';
+    const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(panelQuery, stepMs, plainMs, ownMs)), filters));
+    const isTable = panelQuery.answers === 'table' || filled.kind === 'rows';
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }
 
@@ -165,9 +170,11 @@ class PanelRun {
   answers(): Map<string, Promise<Result>> {
     const { queries, formulas, transformations } = this.#shown.panel;
     const named = new Set(formulas.flatMap(({ expression }) => namedIn(expression)));
-    const wanted = queries.filter(({ hidden, name }) => !hidden || transformations.length > 0 || named.has(name));
+    const activeQueries = queries.filter(
+      ({ hidden, name }) => !hidden || transformations.length > 0 || named.has(name),
+    );
     const answers = new Map(
-      wanted.map((query) => [query.name, ofPart(`queries.${query.name}`, () => this.#ask(query))]),
+      activeQueries.map((query) => [query.name, ofPart(`queries.${query.name}`, () => this.#run(query))]),
     );
     const own = new Map(answers);
     // One object for each name: two may ask the same saved query.
@@ -230,7 +237,7 @@ const tablesFor = (
 };
 
 /** The innermost part that failed. */
-const faultIn = (error: unknown, { faultOf }: PanelAsking): Fault => {
+const faultIn = (error: unknown, { faultOf }: PanelContext): Fault => {
   let [path, cause] = ['', error];
   while (cause instanceof PartError) {
     path = cause.path;
@@ -247,7 +254,7 @@ const shownOf = ({ queries, formulas }: Panel, found: Settled['found']): Record<
 };
 
 /** The answer of a panel. It never rejects: what fails is told in it. */
-export const askPanel = async (shown: ShownPanel, asking: PanelAsking): Promise<PanelItem> => {
+export const queryPanel = async (shown: ShownPanel, context: PanelContext): Promise<PanelItem> => {
   const { panel, repeat, scope, partial } = shown;
   const item = {
     ...{ panelId: panel.id, repeat, partial: [...partial] },
@@ -255,28 +262,28 @@ export const askPanel = async (shown: ShownPanel, asking: PanelAsking): Promise<
     ...{ stepMs: 0, results: {}, earlier: {}, table: null, tables: [], error: null },
   };
   try {
-    const range = rangeOf(panel, asking.range);
-    const run = new PanelRun(shown, asking, range);
+    const range = rangeOf(panel, context.range);
+    const run = new PanelRun(shown, context, range);
     if (isEmpty(panel)) return { ...item, stepMs: run.stepMs };
     const ago = lengthNs(panel.time.compareWith);
     const before = { from: range.from - ago, to: range.to - ago };
     const [now, then] = await Promise.all([
-      settledOf(run.answers(), asking.shownAs?.(panel)),
-      ago === 0n ? undefined : settledOf(new PanelRun(shown, asking, before).answers(), asking.shownAs?.(panel)),
+      settledOf(run.answers(), context.shownAs?.(panel)),
+      ago === 0n ? undefined : settledOf(new PanelRun(shown, context, before).answers(), context.shownAs?.(panel)),
     ]);
     const [failure] = [...now.errors, ...(then?.errors ?? [])];
     const answered = {
       ...{ ...item, stepMs: run.stepMs, results: shownOf(panel, now.found) },
       earlier: then === undefined ? {} : shownOf(panel, then.found),
-      error: failure === undefined ? null : faultIn(failure, asking),
+      error: failure === undefined ? null : faultIn(failure, context),
     };
     if (panel.transformations.every(({ off }) => off)) return answered;
     try {
       return { ...answered, ...tablesFor(panel, now.found) };
     } catch (error) {
-      return { ...answered, error: answered.error ?? faultIn(new PartError('transformations', error), asking) };
+      return { ...answered, error: answered.error ?? faultIn(new PartError('transformations', error), context) };
     }
   } catch (error) {
-    return { ...item, error: faultIn(error, asking) };
+    return { ...item, error: faultIn(error, context) };
   }
 };

@@ -6,7 +6,7 @@ import { allValues } from '../../../schemas/dashboards/variables.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 
 /** Of one panel in one request, those of sections that repeat included. */
-const mostRepeats = 100;
+const maxRepeats = 100;
 
 interface Repeat {
   readonly variable: string;
@@ -33,9 +33,9 @@ export const repeatsOf = ({ place, repeat }: Panel, sections: DashboardFields['s
 const valuesOf = ({ selected, options }: ResolvedVariable): readonly string[] =>
   selected[0] === allValues ? options.map(({ value }) => value) : selected;
 
-const cut = (variable: string, most: number, found: number): Incompleteness => ({
+const cut = (variable: string, max: number, found: number): Incompleteness => ({
   code: 'rows',
-  message: `the first ${most} of ${found} that ${variable} gives: choose fewer values`,
+  message: `the first ${max} of ${found} that ${variable} gives: choose fewer values`,
 });
 
 type Chosen = Readonly<Record<string, string>>;
@@ -43,17 +43,17 @@ type Chosen = Readonly<Record<string, string>>;
 /** One variable more: each of those so far once for each of its values. */
 const times = (
   chosen: readonly Chosen[],
-  { variable, most }: Repeat,
+  { variable, most: max }: Repeat,
   items: Resolved['items'],
   partial: Incompleteness[],
 ): readonly Chosen[] => {
   const item = items.find(({ name }) => name === variable);
   const values = item === undefined ? [] : valuesOf(item);
   if (values.length === 0) return chosen;
-  if (values.length > most) partial.push(cut(variable, most, values.length));
-  const all = chosen.flatMap((one) => values.slice(0, most).map((value) => ({ ...one, [variable]: value })));
-  if (all.length > mostRepeats) partial.push(cut(variable, mostRepeats, all.length));
-  return all.slice(0, mostRepeats);
+  if (values.length > max) partial.push(cut(variable, max, values.length));
+  const all = chosen.flatMap((one) => values.slice(0, max).map((value) => ({ ...one, [variable]: value })));
+  if (all.length > maxRepeats) partial.push(cut(variable, maxRepeats, all.length));
+  return all.slice(0, maxRepeats);
 };
 
 const scopeOf = (chosen: Chosen, { scope, items }: Resolved): Scope => {

@@ -68,7 +68,7 @@ export const shownFields = (
   shown: ReadonlySet<string>,
 ): Omit<Fields, 'links' | 'name' | 'description'> => {
   const { mappings, drawing } = fields;
-  const kept = mappings?.filter((mapping) => {
+  const shownMappings = mappings?.filter((mapping) => {
     if (mapping.kind === 'value') return isFigure(mapping.value) || shown.has(mapping.value);
     return mapping.kind !== 'pattern' || shown.has(literalOf(mapping.pattern));
   });
@@ -76,7 +76,7 @@ export const shownFields = (
   const { areaDownTo: ____, ...drawn } = drawing ?? {};
   return {
     ...fields,
-    ...(kept && { mappings: kept }),
+    ...(shownMappings && { mappings: shownMappings }),
     ...(drawing && { drawing: downTo !== undefined && shown.has(downTo) ? drawing : drawn }),
   };
 };

@@ -34,7 +34,7 @@ export const stripped =
   (panel: Panel, letOut: LetOut) =>
   (name: string, result: Result): Result => {
     const legend = [...panel.queries, ...panel.formulas].find((each) => each.name === name)?.legend ?? '';
-    const kept = result.columns.flatMap((column, at) =>
+    const columnIndexes = result.columns.flatMap((column, at) =>
       (figures.has(column.type) && !ids.has(column.name)) || stays(column.name, letOut) ? [at] : [],
     );
     const { hint: _, ...plain } = result;
@@ -44,8 +44,8 @@ export const stripped =
         const labels = Object.fromEntries(Object.entries(series.labels).filter(([label]) => stays(label, letOut)));
         return { ...series, labels, name: nameOf(legend, name, labels) };
       }),
-      columns: kept.map((at) => result.columns[at] as Result['columns'][number]),
-      rows: result.rows.map((row) => kept.map((at) => row[at])),
+      columns: columnIndexes.map((at) => result.columns[at] as Result['columns'][number]),
+      rows: result.rows.map((row) => columnIndexes.map((at) => row[at])),
       cost: { rowsRead: 0, bytesRead: 0, elapsedMs: 0, isCached: false },
       freshness: { value: null, reason: 'it is a snapshot' },
       partial: result.partial.map(({ code }) => ({ code, message: 'the answer is not complete' })),

@@ -52,8 +52,8 @@ export const landedOf = async (reading: Reading, needs: readonly Need[]): Promis
     { metrics: [...metrics], keys: [...keys], since },
   );
   const found = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
-  const unsaid = [...metrics].filter((name) => !found.has(`metric  ${name}`));
-  for (const name of await withSeries(unsaid, reading, since)) found.add(`metric  ${name}`);
+  const unmatched = [...metrics].filter((name) => !found.has(`metric  ${name}`));
+  for (const name of await withSeries(unmatched, reading, since)) found.add(`metric  ${name}`);
   const includes = (signal: ReadSignal): boolean => plan.entitlements.includes(signals[signal].entitlement);
   return {
     includes,

@@ -57,10 +57,12 @@ const ofQuery = (query: Query): Condition => {
 
 /** What a panel needs: one of the queries and formulas that it shows. undefined where it asks nothing. */
 const ofPanel = ({ queries, formulas }: Panel): Condition | undefined => {
-  const asked = new Map(queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, ofQuery(query)]])));
-  const shown = queries.flatMap(({ name, hidden }) => (hidden ? [] : (asked.get(name) ?? [])));
+  const conditions = new Map(
+    queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, ofQuery(query)]])),
+  );
+  const shown = queries.flatMap(({ name, hidden }) => (hidden ? [] : (conditions.get(name) ?? [])));
   const calculated = formulas.map(({ expression }): Condition => {
-    const of = namesIn(parseFormula(expression)).flatMap((name) => asked.get(name) ?? []);
+    const of = namesIn(parseFormula(expression)).flatMap((name) => conditions.get(name) ?? []);
     return { is: 'all', of };
   });
   const of = [...shown, ...calculated];
@@ -74,7 +76,7 @@ export interface NeedyPanel {
   readonly needs: Condition;
 }
 
-export const panelsThatAsk = ({ panels }: Pick<DashboardFields, 'panels'>): NeedyPanel[] =>
+export const panelsWithQueries = ({ panels }: Pick<DashboardFields, 'panels'>): NeedyPanel[] =>
   panels.flatMap((panel) => {
     const needs = ofPanel(panel);
     return needs === undefined ? [] : [{ id: panel.id, title: panel.title, needs }];

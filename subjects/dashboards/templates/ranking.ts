@@ -3,7 +3,7 @@ import type { PanelFit } from './fit.ts';
 import type { Template } from './templates.ts';
 
 /** How a template stands in an organization. */
-export interface Standing {
+export interface TemplateStatus {
   readonly template: Template;
   /** undefined: what has landed cannot be read now. */
   readonly panels: readonly PanelFit[] | undefined;
@@ -13,17 +13,17 @@ export interface Standing {
 }
 
 /** Panels that would show something. */
-export const filledOf = ({ panels }: Pick<Standing, 'panels'>): number | undefined =>
-  panels?.filter(({ lacks }) => lacks.length === 0).length;
+export const filledOf = ({ panels }: Pick<TemplateStatus, 'panels'>): number | undefined =>
+  panels?.filter(({ lacks: missing }) => missing.length === 0).length;
 
 /** The share of the panels that would show something, 0 to 1. */
-export const shareOf = (standing: Pick<Standing, 'panels'>): number | undefined => {
-  const filled = filledOf(standing);
-  return filled === undefined ? undefined : filled / Math.max(1, standing.panels?.length ?? 0);
+export const shareOf = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
+  const filled = filledOf(template);
+  return filled === undefined ? undefined : filled / Math.max(1, template.panels?.length ?? 0);
 };
 
-export const ranked = (standings: readonly Standing[]): Standing[] =>
-  standings.toSorted(
+export const ranked = (templates: readonly TemplateStatus[]): TemplateStatus[] =>
+  templates.toSorted(
     (one, other) =>
       (shareOf(other) ?? 0) - (shareOf(one) ?? 0) ||
       other.made - one.made ||

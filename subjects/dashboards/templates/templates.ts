@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { readYaml } from '../../../queries/yaml.ts';
 import { readDocumentValue } from '../as-code.ts';
 import type { DashboardFields } from '../document.ts';
-import { type NeedyPanel, panelsThatAsk } from './needs.ts';
+import { type NeedyPanel, panelsWithQueries } from './needs.ts';
 
 /** A dashboard that is made by instantiating it. */
 export interface Template {
@@ -31,7 +31,7 @@ const templateIn = (text: string, file: string): Template => {
   const { id, document } = read;
   if (id === undefined || `${id}.yaml` !== file) throw new Error(`${file}: its id must be the name of the file`);
   const version = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 12);
-  return { id, version, sentBy, document, panels: panelsThatAsk(document) };
+  return { id, version, sentBy, document, panels: panelsWithQueries(document) };
 };
 
 let known: Promise<readonly Template[]> | undefined;

@@ -6,7 +6,7 @@ import { cut } from '../template.ts';
 const priorities: Readonly<Record<string, number>> = { critical: 5, error: 4, warning: 3, info: 2 };
 
 /** A message of more than 4,096 bytes becomes a file there; a character takes three at most. */
-const mostCharacters = 1300;
+const maxCharacters = 1300;
 
 export const ntfy = defineChannelType({
   type: 'ntfy',
@@ -23,7 +23,7 @@ export const ntfy = defineChannelType({
     jsonRequest(
       `${url.replace(/\/$/, '')}/`,
       {
-        ...{ topic, title: cut(title, 250), message: cut(text, mostCharacters) },
+        ...{ topic, title: cut(title, 250), message: cut(text, maxCharacters) },
         priority: status === 'firing' ? (priorities[severity] ?? 4) : 3,
         tags: [status === 'firing' ? 'rotating_light' : 'white_check_mark'],
         ...(link !== '' && { click: link }),

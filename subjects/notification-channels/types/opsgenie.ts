@@ -32,11 +32,11 @@ export const opsgenie = defineChannelType({
       headers,
     );
     const note = { source: 'OIQ', note: cut(`${message.title}\n${message.text}`, 20_000) };
-    const told = (action: 'close' | 'acknowledge') =>
+    const toActionRequest = (action: 'close' | 'acknowledge') =>
       jsonRequest(`${base}/${alias}/${action}?identifierType=alias`, note, headers);
-    if (message.isAcknowledged) return [told('acknowledge')];
+    if (message.isAcknowledged) return [toActionRequest('acknowledge')];
     if (message.status === 'firing') return [create];
-    return message.isOverAtFirst ? [create, told('close')] : [told('close')];
+    return message.isOverAtFirst ? [create, toActionRequest('close')] : [toActionRequest('close')];
   },
   judge: byAnswer((answer) => typeof answerFields(answer)['requestId'] === 'string'),
 });

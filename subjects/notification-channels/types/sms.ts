@@ -4,7 +4,7 @@ import { cut } from '../template.ts';
 import { byTwilioId, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
 
 /** Of the title: with the link behind it a message stays well below the 1,600 characters that are taken. */
-const mostCharacters = 400;
+const maxCharacters = 400;
 
 export const sms = defineChannelType({
   type: 'sms',
@@ -14,7 +14,7 @@ export const sms = defineChannelType({
   secrets: twilioSecrets,
   requests: ({ title, link }, settings) => [
     twilioRequest('Messages', settings, {
-      Body: [cut(title, mostCharacters), link].filter((part) => part !== '').join('\n'),
+      Body: [cut(title, maxCharacters), link].filter((part) => part !== '').join('\n'),
     }),
   ],
   judge: byTwilioId,

@@ -3,7 +3,7 @@ import { defineChannelType } from '../definition.ts';
 import { cut } from '../template.ts';
 import { byTwilioId, twilioRequest, twilioSecrets, twilioSettings } from './twilio.ts';
 
-const mostCharacters = 500;
+const maxCharacters = 500;
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -15,12 +15,12 @@ export const voice = defineChannelType({
   secrets: twilioSecrets,
   requests: ({ title }, settings) => {
     // XML knows no control characters, nor halves of characters.
-    const said = escaped(
-      cut(title, mostCharacters)
+    const spokenText = escaped(
+      cut(title, maxCharacters)
         .replaceAll(/\p{Cc}+/gu, ' ')
         .toWellFormed(),
     );
-    return [twilioRequest('Calls', settings, { Twiml: `<Response><Say loop="2">${said}</Say></Response>` })];
+    return [twilioRequest('Calls', settings, { Twiml: `<Response><Say loop="2">${spokenText}</Say></Response>` })];
   },
   judge: byTwilioId,
 });

@@ -19,13 +19,13 @@ export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #read = new Set<string>();
   readonly #path: Path;
-  readonly #tell: (path: Path, message: string) => void;
+  readonly #report: (path: Path, message: string) => void;
 
-  constructor(values: unknown, path: Path, tell: (path: Path, message: string) => void) {
+  constructor(values: unknown, path: Path, report: (path: Path, message: string) => void) {
     this.#path = path;
-    this.#tell = tell;
+    this.#report = report;
     const isMap = typeof values === 'object' && values !== null && !Array.isArray(values);
-    if (!isMap) tell(path, 'must be a map');
+    if (!isMap) report(path, 'must be a map');
     this.#values = isMap ? (values as Record<string, unknown>) : {};
   }
 
@@ -38,7 +38,7 @@ export class Fields {
   }
 
   fail(key: string, message: string): undefined {
-    this.#tell(key === '' ? this.#path : [...this.#path, key], message);
+    this.#report(key === '' ? this.#path : [...this.#path, key], message);
     return undefined;
   }
 
@@ -79,7 +79,7 @@ export class Fields {
   map(key: string, required = true): Fields | undefined {
     const value = this.value(key);
     if (value === undefined) return required ? this.fail(key, 'is required: a map') : undefined;
-    return new Fields(value, [...this.#path, key], this.#tell);
+    return new Fields(value, [...this.#path, key], this.#report);
   }
 
   maps(key: string, required = true): Fields[] {
@@ -89,7 +89,7 @@ export class Fields {
       this.fail(key, 'must be a list');
       return [];
     }
-    return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#tell));
+    return value.map((each, index) => new Fields(each, [...this.#path, key, index], this.#report));
   }
 
   /** Tells of each field that nothing has read. */
@@ -126,10 +126,10 @@ const objectOf = (
   { document, lineAt }: { readonly document: number; lineAt(path: Path): number },
 ): OpenSloObject => {
   const problems: OpenSloProblem[] = [];
-  const tell = (at: Path, message: string): void => {
+  const report = (at: Path, message: string): void => {
     problems.push({ document, line: lineAt(at), field: at.join('.'), message });
   };
-  return { document, line: lineAt(path), fields: new Fields(value, path, tell), problems };
+  return { document, line: lineAt(path), fields: new Fields(value, path, report), problems };
 };
 
 /** The objects of a text, and what of it is no YAML. */

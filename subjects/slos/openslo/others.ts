@@ -12,7 +12,7 @@ const promqlOf = (read: Rewritten, fields: Fields, key: string) =>
 
 /** `errorQuery` of the Kubernetes form is `error_query` of the other. */
 type Spelling = (name: string) => string;
-const camel: Spelling = (name) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+const camel: Spelling = (name) => name.replaceAll(/_(.)/g, (_, char: string) => char.toUpperCase());
 const snake: Spelling = (name) => name;
 
 const slothQuery = (events: Fields, key: string) => {

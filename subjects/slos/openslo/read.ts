@@ -1,7 +1,7 @@
 /** Reads objectives of OpenSLO: v1alpha, v1 and v2alpha, in many documents that refer to each other. */
 
-import { apart } from '../../../queries/apart.ts';
 import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
+import { inWorker } from '../../../queries/worker.ts';
 import { type SloFields, sloOperators } from '../document.ts';
 import { checked } from './checked.ts';
 import {
@@ -124,8 +124,12 @@ const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
   // Both mean nothing here; v1alpha wants a value nevertheless.
   objective.text('op', false);
   objective.number('value', false);
-  const asking = { counter: indicator.counter, slice };
-  const [good, bad, total] = [indicator.good?.(asking), indicator.bad?.(asking), indicator.total?.(asking)];
+  const partRequest = { counter: indicator.counter, slice };
+  const [good, bad, total] = [
+    indicator.good?.(partRequest),
+    indicator.bad?.(partRequest),
+    indicator.total?.(partRequest),
+  ];
   const part = good ?? bad;
   if (total === undefined || part === undefined) return undefined;
   if (!('requests' in total || 'requests' in part))
@@ -141,15 +145,15 @@ const ratioOf = (indicator: Ratio, objective: Fields, slice: string) => {
 const sliOf = (indicator: Indicator, objective: Fields, slice: string) =>
   'value' in indicator ? thresholdOf(indicator, objective, slice) : ratioOf(indicator, objective, slice);
 
-const usualSliceOf = (indicator: Indicator): string => {
+const defaultSliceOf = (indicator: Indicator): string => {
   const parts = 'value' in indicator ? [indicator.value] : [indicator.good, indicator.bad, indicator.total];
-  return parts.find((part) => part?.usualSlice !== undefined)?.usualSlice ?? '1m';
+  return parts.find((part) => part?.defaultSlice !== undefined)?.defaultSlice ?? '1m';
 };
 
 const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name: string): SloFields | undefined => {
   const { window, labels, annotations, rest, budgeting, description, service } = whole;
   const targetPct = targetOf(objective);
-  const slice = sliceOf(objective) ?? usualSliceOf(indicator);
+  const slice = sliceOf(objective) ?? defaultSliceOf(indicator);
   const sliceTarget = objective.number('timeSliceTarget', budgeting === 'timeslices');
   const sli = sliOf(indicator, objective, slice);
   for (const key of ['sli', 'sliRef', 'indicator', 'indicatorRef', 'compositeWeight'])
@@ -240,10 +244,13 @@ export const readOpenSlo = (text: string): ReadOpenSlo => {
     const made = slos();
     return object.problems.length === 0 ? made : [];
   });
-  const told = [...problems, ...objects.flatMap((object) => object.problems)];
+  const allProblems = [...problems, ...objects.flatMap((object) => object.problems)];
   // What several objectives refer to is read for each of them.
-  return { slos: read, problems: [...new Map(told.map((problem) => [JSON.stringify(problem), problem])).values()] };
+  return {
+    slos: read,
+    problems: [...new Map(allProblems.map((problem) => [JSON.stringify(problem), problem])).values()],
+  };
 };
 
 /** `readOpenSlo`, which reads long texts in a thread. */
-export const readOpenSloApart = apart(import.meta.url, readOpenSlo);
+export const readOpenSloInWorker = inWorker(import.meta.url, readOpenSlo);

@@ -13,28 +13,28 @@ const Requests = z.strictObject({
 export type Requests = z.output<typeof Requests>;
 
 /** How it is asked: `counter` says that what is asked grows, and that its increase over a slice is meant. */
-export interface Asking {
+export interface PartRequest {
   readonly counter: boolean;
   readonly slice: string;
 }
 
 /** One part of an indicator. Undefined where it cannot be carried, which is told. */
 export interface Part {
-  (asking: Asking): Query | Requests | undefined;
+  (request: PartRequest): Query | Requests | undefined;
   /** The slice where an objective says none. */
-  readonly usualSlice?: string;
+  readonly defaultSlice?: string;
 }
 
 /** PromQL, which `fail` refuses. Where it has the window of Sloth, that is a slice, and rates over it are increases. */
 export const promqlPart = (text: string, fail: (message: string) => undefined): Part => {
-  const asked = ({ counter, slice }: Asking) => {
+  const toQuery = ({ counter, slice }: PartRequest) => {
     if (!counter && !hasWindow(text)) return { kind: 'promql', expression: text } as const;
     const read = hasWindow(text)
       ? ratesAsIncreases(withWindow(text, slice), msOf(slice))
       : increaseOf(text, msOf(slice));
     return 'problem' in read ? fail(read.problem) : ({ kind: 'promql', expression: read.expression } as const);
   };
-  return hasWindow(text) ? Object.assign(asked, { usualSlice: scrapedSlice }) : asked;
+  return hasWindow(text) ? Object.assign(toQuery, { defaultSlice: scrapedSlice }) : toQuery;
 };
 
 /** A query in our own form, or requests. */

@@ -21,24 +21,24 @@ const dnsLabel = (name: string): string => {
   return words.join('-').slice(0, 63).replace(/-$/, '');
 };
 
-type Asked = Query | Requests;
+type SliPart = Query | Requests;
 
-const sourceOf = (asked: Asked): { readonly type: string; readonly spec: object } => {
-  if ('requests' in asked) {
-    const { requests, latencyThresholdMs } = asked;
+const sourceOf = (part: SliPart): { readonly type: string; readonly spec: object } => {
+  if ('requests' in part) {
+    const { requests, latencyThresholdMs } = part;
     return { type: 'oiq', spec: { requests, ...(latencyThresholdMs !== null && { latencyThresholdMs }) } };
   }
-  return asked.kind === 'promql'
-    ? { type: 'prometheus', spec: { query: asked.expression } }
-    : { type: 'oiq', spec: asked };
+  return part.kind === 'promql'
+    ? { type: 'prometheus', spec: { query: part.expression } }
+    : { type: 'oiq', spec: part };
 };
 
-const metricOf = (asked: Asked, version: Version): object => {
-  const { type, spec } = sourceOf(asked);
+const metricOf = (part: SliPart, version: Version): object => {
+  const { type, spec } = sourceOf(part);
   if (version === 'v1') return { metricSource: { type, spec } };
   if (version === 'v2alpha') return { dataSourceSpec: { type }, spec };
-  return 'kind' in asked && asked.kind === 'promql'
-    ? { source: type, queryType: 'promql', query: asked.expression }
+  return 'kind' in part && part.kind === 'promql'
+    ? { source: type, queryType: 'promql', query: part.expression }
     : { source: type, queryType: 'json', query: JSON.stringify(spec) };
 };
 
@@ -139,8 +139,8 @@ const metadataOf = (slo: SloFields, rest: object): object => {
 /** What each version measures, and where it says so. */
 const measuredOf = (slo: SloFields, version: Version): { readonly spec: object; readonly objective: object } => {
   const ratio = ratioOf(slo);
-  const parts = Object.entries(ratio ?? {}).flatMap(([key, asked]) =>
-    asked === undefined ? [] : [[key, metricOf(asked, version)] as const],
+  const parts = Object.entries(ratio ?? {}).flatMap(([key, part]) =>
+    part === undefined ? [] : [[key, metricOf(part, version)] as const],
   );
   const metrics = Object.fromEntries(parts);
   const { value } = slo.query.sli ?? {};

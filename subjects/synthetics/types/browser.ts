@@ -33,14 +33,19 @@ const stepProblems = (step: BrowserStep): readonly Problem[] => {
   const targets = targetProblems(step);
   if (step.action === 'goto') {
     const wrong = urlProblem(step.url, ['http', 'https']);
-    const asked = problemsOf(step.assertions, ['status', 'duration', 'vital']);
-    return [...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]), ...asked];
+    const assertionErrors = problemsOf(step.assertions, ['status', 'duration', 'vital']);
+    return [...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]), ...assertionErrors];
   }
   if (step.action === 'expect') {
     const { operator, value, level } = step;
     // What is read are texts, as records are.
-    const asked = assertionProblems({ source: 'record', operator, level, ...(value !== undefined && { value }) });
-    return [...targets, ...readProblems(step), ...asked];
+    const assertionErrors = assertionProblems({
+      source: 'record',
+      operator,
+      level,
+      ...(value !== undefined && { value }),
+    });
+    return [...targets, ...readProblems(step), ...assertionErrors];
   }
   if (step.action !== 'extract') return targets;
   const regex = step.pattern === null ? undefined : regexOf(step.pattern);
@@ -96,7 +101,7 @@ export const browser = defineCheckType({
   type: 'browser',
   name: 'Browser',
   summary: 'Steps in a page, as a person takes them in Chromium.',
-  leastEvery: '1m',
+  minEvery: '1m',
   settings: z.strictObject({
     steps: z.array(BrowserStep).min(1).max(40),
     viewport: z

@@ -24,9 +24,9 @@ export interface CheckType {
   readonly name: string;
   readonly summary: string;
   /** Nobody runs it: whom it watches tells of it. Such a check has no locations, timeout and retries. */
-  readonly isTold?: true | undefined;
+  readonly isPassive?: true | undefined;
   /** The shortest interval, where 10 seconds are too short. */
-  readonly leastEvery?: string;
+  readonly minEvery?: string;
   /** A strict object. */
   readonly settings: z.ZodObject;
   /** Phases of a step in the order of time, which add up to the whole; none where it has no steps. */
@@ -38,31 +38,31 @@ export interface CheckType {
 }
 
 /** What the registry knows of a type when it compiles. */
-type Declared<Type extends string, Settings extends z.ZodObject, IsTold extends true | undefined> = Omit<
+type Declared<Type extends string, Settings extends z.ZodObject, IsPassive extends true | undefined> = Omit<
   CheckType,
-  'isTold'
+  'isPassive'
 > & {
   readonly type: Type;
   readonly settings: Settings;
-  readonly isTold?: IsTold;
+  readonly isPassive?: IsPassive;
 };
 
 /** Declares a type of check. */
 export const defineCheckType = <
   const Type extends string,
   Settings extends z.ZodObject,
-  IsTold extends true | undefined = undefined,
+  IsPassive extends true | undefined = undefined,
 >(
-  definition: Omit<CheckType, 'type' | 'isTold' | 'settings' | 'problems' | 'targets'> & {
+  definition: Omit<CheckType, 'type' | 'isPassive' | 'settings' | 'problems' | 'targets'> & {
     readonly type: Type;
-    readonly isTold?: IsTold;
+    readonly isPassive?: IsPassive;
     readonly settings: Settings;
     problems(settings: z.output<Settings>, check: Interval): readonly Problem[];
     targets(settings: z.output<Settings>): readonly Target[];
   },
-): Declared<Type, Settings, IsTold> =>
+): Declared<Type, Settings, IsPassive> =>
   // It is given settings of its own schema only.
-  definition as unknown as Declared<Type, Settings, IsTold>;
+  definition as unknown as Declared<Type, Settings, IsPassive>;
 
 /** Paths of problems of a part, within the whole. */
 export const problemsAt = (path: string, problems: readonly Problem[]): readonly Problem[] =>

@@ -34,9 +34,9 @@ export const intervalMs = ({ every, heartbeat: { cron, timeZone, every: own } }:
 
 const graceProblem = (expected: Expected): string | undefined => {
   const { grace } = expected.heartbeat;
-  const mostMs = intervalMs(expected);
-  return grace !== null && msOf(grace) > mostMs
-    ? `must be ${durationText(mostMs)} at most, the time from one due time to the next`
+  const maxGraceMs = intervalMs(expected);
+  return grace !== null && msOf(grace) > maxGraceMs
+    ? `must be ${durationText(maxGraceMs)} at most, the time from one due time to the next`
     : undefined;
 };
 
@@ -44,7 +44,7 @@ export const heartbeat = defineCheckType({
   type: 'heartbeat',
   name: 'Heartbeat',
   summary: 'A job that tells of each of its runs, and is missed where it does not.',
-  isTold: true,
+  isPassive: true,
   settings,
   phases: [],
   problems: (its, { every }) => {

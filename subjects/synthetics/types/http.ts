@@ -102,7 +102,7 @@ const credentialProblems = ({ url, authentication, clientCertificate }: HttpStep
 };
 
 /** What of a step goes to its address, and what to where its access token comes from. */
-export const apart = <Step extends Pick<HttpStep, 'authentication'>>(step: Step) => {
+export const splitCredentials = <Step extends Pick<HttpStep, 'authentication'>>(step: Step) => {
   const { authentication, ...rest } = step;
   return authentication?.type === 'oauth2' ? { own: rest, client: authentication } : { own: step, client: undefined };
 };
@@ -135,14 +135,14 @@ const unmadeValues = (steps: readonly HttpStep[]): readonly Problem[] => {
     );
     for (const { as } of extract) values.add(as);
     // What is asserted is judged after the step's own values are there.
-    const asked = textsIn(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
+    const unknownValues = textsIn(asserted, `steps.${index}.assertions`).flatMap(({ path, text }) =>
       templateUses(text).flatMap((use) =>
         typeof use === 'string' || use.kind !== 'values' || values.has(use.name)
           ? []
           : [{ path, message: `reads the value ${use.name}, which no step extracts up to here` }],
       ),
     );
-    return [...missing, ...asked];
+    return [...missing, ...unknownValues];
   });
 };
 
@@ -159,7 +159,7 @@ export const http = defineCheckType({
   targets: ({ steps }) =>
     steps.flatMap((step, index) => {
       const path = `steps.${index}`;
-      const { own, client } = apart(step);
+      const { own, client } = splitCredentials(step);
       const target = { path: `${path}.url`, host: hostIn(step.url), texts: textsIn(own, path) };
       if (client === undefined) return [target];
       const within = `${path}.authentication`;

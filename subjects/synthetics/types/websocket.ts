@@ -27,7 +27,7 @@ export const websocket = defineCheckType({
     ),
   }),
   phases: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
-  problems: ({ url, headers: given, protocols, assertions: asked }) => {
+  problems: ({ url, headers: given, protocols, assertions }) => {
     const wrong = urlProblem(url, ['ws', 'wss']);
     return [
       ...(wrong === undefined ? [] : [{ path: 'url', message: wrong }]),
@@ -35,7 +35,7 @@ export const websocket = defineCheckType({
       ...protocols.flatMap((one, index) =>
         protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is there twice' }],
       ),
-      ...problemsOf(asked, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
+      ...problemsOf(assertions, ['body', 'json', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase']),
     ];
   },
   targets: (settings) => [{ path: 'url', host: hostIn(settings.url), texts: textsIn(settings) }],

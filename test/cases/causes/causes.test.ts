@@ -1,7 +1,7 @@
 /** Causes of made-up faults, two of each; many more are in `test/bench/causes.ts`. */
 import test from 'ava';
+import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { causesOf } from '../../../subjects/causes/judge.ts';
-import { minuteMs } from '../../../subjects/causes/scene.ts';
 import { faultCase } from './faults.ts';
 import { judgementsOf, sharesOf } from './measured.ts';
 
@@ -15,17 +15,17 @@ test('of made-up faults the cause is mostly first, and none is claimed where the
 });
 
 test('the same scene gives the same causes, and what comes after it was noticed gives no other', (t) => {
-  const { scene } = faultCase(7, 'bad-deployment');
-  t.deepEqual(causesOf(scene), causesOf(scene));
+  const { incidentContext } = faultCase(7, 'bad-deployment');
+  t.deepEqual(causesOf(incidentContext), causesOf(incidentContext));
 });
 
 test('what begins after the symptom, or lies elsewhere, is no cause, however loud', (t) => {
-  const { scene, truth } = faultCase(3, 'bad-deployment');
-  const { onsetMs } = causesOf(scene);
+  const { incidentContext, truth } = faultCase(3, 'bad-deployment');
+  const { onsetMs } = causesOf(incidentContext);
   const node = truth?.at ?? '';
   const late = { kind: 'deployment', node, atMs: onsetMs + 10 * minuteMs, title: 'late', link: '' } as const;
   const aside = { ...late, node: 'service:elsewhere', atMs: onsetMs, title: 'aside' };
-  const { causes, others } = causesOf({ ...scene, changes: [late, aside], novelties: [] });
+  const { causes, others } = causesOf({ ...incidentContext, changes: [late, aside], novelties: [] });
   t.false(causes.some(({ title }) => title === 'late' || title === 'aside'));
   const against = (title: string) => others.find((each) => each.title === title)?.against.join();
   t.regex(against('late') ?? '', /it began \d+ minutes after the symptom/);

@@ -1,14 +1,14 @@
 /** Made-up systems with one fault, or none, among things that look like causes and are not. The same seed gives the same case. */
 import { durationBucket } from '../../../schemas/tables/durations.ts';
-import type { CauseKind } from '../../../subjects/causes/judge.ts';
 import {
   type Change,
   type Gauge,
+  type IncidentContext,
   type Minute,
   minuteMs,
   type Novelty,
-  type Scene,
-} from '../../../subjects/causes/scene.ts';
+} from '../../../subjects/causes/incident-context.ts';
+import type { CauseKind } from '../../../subjects/causes/judge.ts';
 import { randomOf } from '../random.ts';
 
 const drawing = (seed: number) => {
@@ -31,7 +31,7 @@ export type CaseKind = FaultKind | 'chance' | 'unseen';
 
 export interface FaultCase {
   readonly kind: CaseKind;
-  readonly scene: Scene;
+  readonly incidentContext: IncidentContext;
   /** What made it; undefined where nothing may be claimed. */
   readonly truth: { readonly kind: CauseKind; readonly at: string } | undefined;
 }
@@ -85,7 +85,7 @@ const systemOf = (random: Random) => {
 };
 type System = ReturnType<typeof systemOf>;
 
-const sampleMost = 60;
+const maxSamples = 60;
 
 interface Sample {
   readonly duration: number;
@@ -179,11 +179,11 @@ const simulated = (
   };
   for (let minute = 0; minute < minutes; minute++) {
     const memo = new Map<string, Sample[]>();
-    const samplesOf = (node: string, wanted: number): Sample[] => {
+    const samplesOf = (node: string, count: number): Sample[] => {
       const known = memo.get(node);
       if (known !== undefined) return known;
-      const most = system.outside.includes(node) ? 4 * sampleMost : sampleMost;
-      const number = Math.min(most, Math.max(1, Math.round(wanted)));
+      const max = system.outside.includes(node) ? 4 * maxSamples : maxSamples;
+      const number = Math.min(max, Math.max(1, Math.round(count)));
       const callees = (places.get(node)?.calls ?? []).map((call): Calling => {
         return { call, samples: samplesOf(call.to, number * call.times), made: [] };
       });
@@ -200,16 +200,16 @@ const simulated = (
 };
 
 /** From the entry to a node. */
-const pathTo = ({ places, inTree }: System, wanted: string): string[] => {
+const pathTo = ({ places, inTree }: System, target: string): string[] => {
   const search = (node: string): string[] | undefined => {
-    if (node === wanted) return [node];
+    if (node === target) return [node];
     for (const { to } of places.get(node)?.calls ?? []) {
       const rest = search(to);
       if (rest !== undefined) return [node, ...rest];
     }
     return undefined;
   };
-  return search(inTree[0] as string) ?? [wanted];
+  return search(inTree[0] as string) ?? [target];
 };
 
 const changeOf = (kind: Change['kind'], node: string, minute: number, title = `${kind} of ${node}`): Change => ({
@@ -332,11 +332,11 @@ const distract = (
   const services = path.filter((node) => node.startsWith('service:'));
   const callers = services.filter((node) => node !== target);
   const called = new Set((places.get(target)?.calls ?? []).map(({ to }) => to));
-  const beside = [...outside, ...inTree.filter((node) => !path.includes(node) && !called.has(node))];
+  const unrelated = [...outside, ...inTree.filter((node) => !path.includes(node) && !called.has(node))];
   const elsewhere = hosts.filter((each) => !(places.get(target)?.hosts ?? []).includes(each));
   const ways: readonly (() => unknown)[] = [
-    () => changes.push(changeOf('deployment', random.of(beside), begin + random.between(-4, 1))),
-    () => changes.push(changeOf('configuration', random.of(beside), begin + random.between(-4, 1))),
+    () => changes.push(changeOf('deployment', random.of(unrelated), begin + random.between(-4, 1))),
+    () => changes.push(changeOf('configuration', random.of(unrelated), begin + random.between(-4, 1))),
     () =>
       callers.length > 0 && changes.push(changeOf('deployment', random.of(callers), begin - random.between(0.5, 15))),
     () => changes.push(changeOf('deployment', target, begin - random.between(15, 50), `former one of ${target}`)),
@@ -362,10 +362,10 @@ const distract = (
       const of = { resource: 'memory', node: random.of(services), title: 'memory that grows' } as const;
       gauges.push(gaugeOf(random, minutes, of, (minute) => 0.3 + (0.3 * minute) / minutes));
     },
-    () => changes.push(changeOf('oom-kill', random.of(beside), begin - random.between(0, 3))),
+    () => changes.push(changeOf('oom-kill', random.of(unrelated), begin - random.between(0, 3))),
   ];
-  const wanted = random.whole(3, 7);
-  for (let index = 0; index < wanted; index++) random.of(ways)();
+  const count = random.whole(3, 7);
+  for (let index = 0; index < count; index++) random.of(ways)();
 };
 
 /** One case of a kind. A database that fails needs a system that has one. */
@@ -384,8 +384,9 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const host = random.of(places.get(target)?.hosts ?? hosts);
   const making: Making = { random, system, kind, target, path, host, minutes, changes: [], gauges: [], novelties: [] };
   const { effect, truth, isOfHost = false, neighbour = '' } = faults[kind](making);
-  const beside = places.get(neighbour);
-  if (beside !== undefined) places.set(neighbour, { ...beside, hosts: [...new Set([...beside.hosts, host])] });
+  const neighbourPlace = places.get(neighbour);
+  if (neighbourPlace !== undefined)
+    places.set(neighbour, { ...neighbourPlace, hosts: [...new Set([...neighbourPlace.hosts, host])] });
   const loud = outside.find((node) => node !== neighbour) ?? '';
   distract(making, loud);
 
@@ -407,7 +408,7 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const { changes, gauges, novelties } = making;
   return {
     ...{ kind, truth },
-    scene: {
+    incidentContext: {
       ...{ symptoms: [symptom], nodes, hosts: onHosts, edges, changes, gauges, novelties },
       noticedMs: originMs + noticed * minuteMs,
       untilMs: originMs + minutes * minuteMs,

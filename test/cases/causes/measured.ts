@@ -16,8 +16,8 @@ export interface Judgement {
 export const judgementsOf = (seeds: readonly number[]): Judgement[] =>
   seeds.flatMap((seed) =>
     caseKinds.map((kind, index) => {
-      const { scene, truth } = faultCase(1000 * index + seed, kind);
-      const { causes } = causesOf(scene);
+      const { incidentContext, truth } = faultCase(1000 * index + seed, kind);
+      const { causes } = causesOf(incidentContext);
       const place = causes.findIndex((cause) => cause.kind === truth?.kind && cause.at === truth.at);
       return {
         name: `${kind} ${1000 * index + seed}`,

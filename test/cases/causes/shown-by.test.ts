@@ -1,7 +1,7 @@
 /** Changes of the rule or detector that shows a symptom, as its cause. */
 import test from 'ava';
-import { leastScore } from '../../../subjects/causes/judge.ts';
-import { minuteMs } from '../../../subjects/causes/scene.ts';
+import { minuteMs } from '../../../subjects/causes/incident-context.ts';
+import { minScore } from '../../../subjects/causes/judge.ts';
 import { type ChangeOfShown, judgeShown } from '../../../subjects/causes/shown-by.ts';
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
@@ -20,7 +20,7 @@ const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean
 for (const [what, minutes, isWorse, isClaimed] of cases)
   test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}claimed as the cause`, (t) => {
     const [judged] = judgeShown([changed(minutes)], { noticedMs, isWorse });
-    t.is((judged?.score ?? 0) >= leastScore, isClaimed);
+    t.is((judged?.score ?? 0) >= minScore, isClaimed);
     t.is(judged?.against.length === 0, isClaimed || minutes === -55);
   });
 
@@ -40,7 +40,7 @@ test('a plan may be why something is shown, routes never are', (t) => {
   );
   const all = judgeShown(changes, { noticedMs, isWorse: false });
   t.deepEqual(
-    all.map(({ title, score }) => [title, score >= leastScore]),
+    all.map(({ title, score }) => [title, score >= minScore]),
     [
       ['plan', true],
       ['alert routing', false],

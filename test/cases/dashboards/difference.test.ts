@@ -10,7 +10,7 @@ const whole = DashboardFields.parse(wholeDashboard);
 const [errors, notes] = whole.panels as [DashboardFields['panels'][number], DashboardFields['panels'][number]];
 
 /** The difference that a change of the example makes: path, words, before and after. */
-const told = (change: (document: DashboardFields) => object) =>
+const differenceOf = (change: (document: DashboardFields) => object) =>
   dashboardDifferences(whole, DashboardFields.parse(change(whole))).map(({ path, what, before, after }) => [
     path,
     what,
@@ -25,28 +25,28 @@ const panelled = (change: Partial<typeof errors>) => (document: DashboardFields)
 test('a panel that is added, removed, renamed, moved or resized is told by its title', (t) => {
   const added = { id: 'new', title: 'New', visual: { kind: 'stat' } };
   t.like(
-    told((document) => ({ ...document, panels: [...document.panels, added] })),
+    differenceOf((document) => ({ ...document, panels: [...document.panels, added] })),
     [['panels.new', 'panel “New” added', null]],
   );
   t.deepEqual(
-    told((document) => ({ ...document, panels: [errors] })),
+    differenceOf((document) => ({ ...document, panels: [errors] })),
     [['panels.notes', 'panel “Notes” removed', notes, null]],
   );
-  t.deepEqual(told(panelled({ title: 'Faults' })), [
+  t.deepEqual(differenceOf(panelled({ title: 'Faults' })), [
     ['panels.errors.title', 'panel “Errors of $service” renamed', 'Errors of $service', 'Faults'],
   ]);
   const place = { ...errors.place, x: 12 };
-  t.deepEqual(told(panelled({ place })), [
+  t.deepEqual(differenceOf(panelled({ place })), [
     ['panels.errors.place', 'panel “Errors of $service” moved', errors.place, place],
   ]);
   const resized = { ...errors.place, height: 4 };
-  t.is(told(panelled({ place: resized }))[0]?.[1], 'panel “Errors of $service” resized');
+  t.is(differenceOf(panelled({ place: resized }))[0]?.[1], 'panel “Errors of $service” resized');
 });
 
 test('a query says what it was and what it is', (t) => {
   const [first, ...others] = errors.queries;
   const queries = [{ ...first, query: { kind: 'promql', expression: 'up' } }, ...others] as typeof errors.queries;
-  t.deepEqual(told(panelled({ queries })), [
+  t.deepEqual(differenceOf(panelled({ queries })), [
     [
       'panels.errors.queries.A.query.expression',
       'panel “Errors of $service”: query A: expression changed',
@@ -77,26 +77,26 @@ test('what is called as something that every object has is told by its name', (t
 });
 
 test('unit, thresholds, overrides and variables are told by name', (t) => {
-  const of = (fields: object) => told(panelled({ fields: { ...errors.fields, ...fields } }));
+  const of = (fields: object) => differenceOf(panelled({ fields: { ...errors.fields, ...fields } }));
   t.deepEqual(of({ unit: 's' }), [['panels.errors.fields.unit', 'panel “Errors of $service”: unit changed', '%', 's']]);
   t.deepEqual(
     of({ thresholds: undefined }).map(([path, what]) => [path, what]),
     [['panels.errors.fields.thresholds', 'panel “Errors of $service”: thresholds removed']],
   );
   t.is(
-    told(panelled({ overrides: errors.overrides.slice(1) }))[0]?.[1],
+    differenceOf(panelled({ overrides: errors.overrides.slice(1) }))[0]?.[1],
     'panel “Errors of $service”: override of pattern “.*5xx” removed',
   );
   const variables = whole.variables.map((one) => (one.name === 'service' ? { ...one, label: 'job' } : one));
   t.deepEqual(
-    told((document) => ({ ...document, variables })),
+    differenceOf((document) => ({ ...document, variables })),
     [['variables.service.label', 'variable service: label changed', 'http_route', 'job']],
   );
 });
 
 test('what the dashboard itself says is told without a thing before it', (t) => {
   t.deepEqual(
-    told((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })),
+    differenceOf((document) => ({ ...document, name: 'Shop', time: { ...document.time, from: 'now-1h' } })),
     [
       ['name', 'dashboard renamed', 'Checkout', 'Shop'],
       ['time.from', 'time: from changed', 'now-6h', 'now-1h'],
@@ -115,7 +115,7 @@ test('order of keys and defaults that are spelled out are no difference', (t) =>
     );
   };
   t.deepEqual(
-    told((document) => reversed(document) as object),
+    differenceOf((document) => reversed(document) as object),
     [],
   );
   t.deepEqual(
@@ -126,23 +126,23 @@ test('order of keys and defaults that are spelled out are no difference', (t) =>
     [],
   );
   t.deepEqual(
-    told(() => wholeDashboard),
+    differenceOf(() => wholeDashboard),
     [],
   );
 });
 
 test('an id that was made is no difference, one that was chosen is', (t) => {
   const renamed = (id: string) => (document: DashboardFields) => ({ ...document, panels: [errors, { ...notes, id }] });
-  t.deepEqual(told(renamed(newPanelId())), []);
+  t.deepEqual(differenceOf(renamed(newPanelId())), []);
   t.deepEqual(
-    told(renamed('remarks')).map(([path]) => path),
+    differenceOf(renamed('remarks')).map(([path]) => path),
     ['panels.notes', 'panels.remarks'],
   );
 });
 
 test('panels in another order are one difference', (t) => {
   t.deepEqual(
-    told((document) => ({ ...document, panels: [notes, errors] })),
+    differenceOf((document) => ({ ...document, panels: [notes, errors] })),
     [['panels', 'panels put in another order', ['errors', 'notes'], ['notes', 'errors']]],
   );
 });

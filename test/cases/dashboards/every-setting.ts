@@ -37,7 +37,7 @@ const madeOf = (schema: Schema, nth: number): unknown => {
 };
 
 /** The first values of a schema, in which each of its choices is taken in turn. */
-export const valuesOf = (schema: z.ZodType, most: number): unknown[] => {
+export const valuesOf = (schema: z.ZodType, maxCount: number): unknown[] => {
   const declared = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
-  return Array.from({ length: most }, (_, nth) => madeOf(declared, nth));
+  return Array.from({ length: maxCount }, (_, nth) => madeOf(declared, nth));
 };

@@ -21,9 +21,9 @@ test('files of mounted ConfigMaps are read once, and named as their keys are', a
   t.teardown(() => rmSync(folder, { recursive: true }));
   mountConfigMap(join(folder, 'shop'), { 'a.yaml': 'id: a\nname: A\n', 'broken.yaml': 'id: b\nname: 1\n' });
   mountConfigMap(join(folder, 'more'), { 'c.json': '{"id":"c","name":"C"}' });
-  const { kept, refused } = await folderOf(folder, 'git:x');
+  const { dashboards: accepted, refused } = await folderOf(folder, 'git:x');
   t.deepEqual(
-    kept.map(({ file, id }) => [file, id]),
+    accepted.map(({ file, id }) => [file, id]),
     [
       ['more/c.json', 'c'],
       ['shop/a.yaml', 'a'],
@@ -42,6 +42,6 @@ test('hidden files and links to nothing are not read', async (t) => {
   symlinkSync('somebody@host.7', join(folder, '.#a.yaml'));
   symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
   writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');
-  const { kept, refused } = await folderOf(folder, 'git:x');
-  t.deepEqual([kept.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that is not there']]);
+  const { dashboards: accepted, refused } = await folderOf(folder, 'git:x');
+  t.deepEqual([accepted.map(({ id }) => id), refused], [['a'], ['gone.yaml:1: links to a file that is not there']]);
 });

@@ -75,8 +75,8 @@ export const goldenRange = {
 
 /** Sets of attributes: as many as the attribute with most values. */
 const setsOf = ({ attributes }: GoldenMetric): object[][] => {
-  const most = Math.max(1, ...[...attributes.values()].map(({ length }) => length));
-  return Array.from({ length: most }, (_, index) =>
+  const maxCount = Math.max(1, ...[...attributes.values()].map(({ length }) => length));
+  return Array.from({ length: maxCount }, (_, index) =>
     [...attributes].map(([key, values]) => text(key, values[index % values.length] ?? '')),
   );
 };

@@ -46,9 +46,9 @@ for (const { name, dashboard } of all) {
   test(`each leaf of ${name} is carried, Grafana's default, or named with a path that is there`, (t) => {
     for (const body of [dashboard, { dashboard, meta: { slug: 'x', canEdit: true } }]) {
       const imported = read(body);
-      const { total, carried, default: usual, named } = imported.report.leaves;
+      const { total, carried, default: defaultCount, named } = imported.report.leaves;
       t.is(total, leavesIn(body));
-      t.is(total, carried + usual + named);
+      t.is(total, carried + defaultCount + named);
       const losses = reportOf(imported);
       t.is(losses.length, named);
       t.deepEqual(
@@ -158,7 +158,7 @@ test('what names a query that is called otherwise here names it as it is called'
   );
   t.like(transformations, [
     { names: { 'Value #Some_name_2': 'Up', 'Value #C': 'Down' } },
-    { keep: ['Some_name'] },
+    { retain: ['Some_name'] },
     { figures: { Some_name: 'mean' }, queries: ['C'] },
   ]);
   t.deepEqual(
@@ -270,27 +270,27 @@ for (const { what, panel, is } of oddPanels)
   });
 
 test('an export asks for tables, names series and bounds points as its source does', (t) => {
-  const asked = (type: string, target: object, panel: object = {}): object => ({
+  const panelOf = (type: string, target: object, panel: object = {}): object => ({
     ...{ type, title: type, ...panel },
     targets: [{ refId: 'A', expr: 'up', ...target }],
   });
   const instant = { instant: true, range: false };
   const panels = [
-    asked('table', { ...instant, format: 'table' }),
-    asked('barchart', { ...instant, format: 'table' }),
-    asked('stat', instant),
-    asked('piechart', { ...instant, format: 'table' }),
-    asked('timeseries', { range: true, legendFormat: '__auto' }),
-    asked('logs', { expr: '{job="x"}' }, { datasource: { type: 'loki', uid: 'l' }, maxDataPoints: 20 }),
+    panelOf('table', { ...instant, format: 'table' }),
+    panelOf('barchart', { ...instant, format: 'table' }),
+    panelOf('stat', instant),
+    panelOf('piechart', { ...instant, format: 'table' }),
+    panelOf('timeseries', { range: true, legendFormat: '__auto' }),
+    panelOf('logs', { expr: '{job="x"}' }, { datasource: { type: 'loki', uid: 'l' }, maxDataPoints: 20 }),
   ].map((panel, index) => ({ id: index + 1, ...panel }));
   const imported = read({ uid: 'as-it-is', schemaVersion: 39, panels });
   t.is(imported.report.panels.at(-1)?.outcome, 'placeholder');
   type Written = Record<string, unknown> & { readonly targets: readonly [Record<string, unknown>] };
-  const told = ({ type, maxDataPoints, targets: [{ instant, format, legendFormat }] }: Written): unknown => [
+  const summaryOf = ({ type, maxDataPoints, targets: [{ instant, format, legendFormat }] }: Written): unknown => [
     ...[type, maxDataPoints, instant, format, legendFormat],
   ];
   const exported = JSON.parse(JSON.stringify(writeGrafana(imported.id, imported.document)));
-  t.deepEqual(exported.panels.map(told), JSON.parse(JSON.stringify(panels)).map(told));
+  t.deepEqual(exported.panels.map(summaryOf), JSON.parse(JSON.stringify(panels)).map(summaryOf));
 });
 
 test('a link that a browser would run is named and not carried', (t) => {

@@ -147,7 +147,7 @@ const kinds: Record<string, string> = {
 
 const variableOf = (variable: Fields): Fields => {
   const { type, query } = variable;
-  const asked = isFields(query) ? query : { __legacyStringValue: query };
+  const queryFields = isFields(query) ? query : { __legacyStringValue: query };
   const ofFilters = type === 'adhoc' || type === 'groupby';
   return {
     kind: kinds[String(type)] ?? type,
@@ -180,7 +180,7 @@ const variableOf = (variable: Fields): Fields => {
       ...(type === 'query' || type === 'datasource' ? { refresh: refreshes[Number(variable['refresh'] ?? 0)] } : {}),
       ...(type === 'query' && {
         sort: sorts[Number(variable['sort'] ?? 0)],
-        query: dataQuery(asked, variable['datasource']),
+        query: dataQuery(queryFields, variable['datasource']),
       }),
       ...(type === 'datasource' && { pluginId: query }),
       ...(!['query', 'datasource'].includes(String(type)) && query !== undefined && { query }),

@@ -51,7 +51,7 @@ const problemsOf = async (name: string, exports: Readonly<Record<string, string>
   });
 };
 
-const asked = ['prometheus', '__expr__'];
+const datasourceTypes = ['prometheus', '__expr__'];
 /** A panel as it is checked: queries of other data sources have types of their own. */
 const marked = (_: string, value: unknown): unknown => {
   const { type, gridPos, targets } = (value ?? {}) as Record<string, unknown>;
@@ -59,7 +59,9 @@ const marked = (_: string, value: unknown): unknown => {
   return {
     ...(value as object),
     ...(!(String(type) in typedPanels) && { type: `${otherType}${type}` }),
-    ...(Array.isArray(targets) && { targets: targets.filter(({ datasource }) => asked.includes(datasource?.type)) }),
+    ...(Array.isArray(targets) && {
+      targets: targets.filter(({ datasource }) => datasourceTypes.includes(datasource?.type)),
+    }),
   };
 };
 

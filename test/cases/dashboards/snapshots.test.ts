@@ -36,8 +36,8 @@ const frozenWith = (visual: Given, fields: Given, item: Partial<PanelItem> = {})
     annotations: [],
     items: [{ panelId: 'a', title: '', ...empty, ...item }],
   };
-  const told = snapshotContent({ name: 'one', madeAt: '' }, document, answer as unknown as DashboardAnswer);
-  const [panel] = told.panels;
+  const content = snapshotContent({ name: 'one', madeAt: '' }, document, answer as unknown as DashboardAnswer);
+  const [panel] = content.panels;
   if (panel === undefined) throw new Error('there is no panel');
   return panel;
 };
@@ -124,9 +124,9 @@ test('a legend shows labels that stay, and no other property of their object', (
   }).panels;
   if (panel === undefined) throw new Error('there is no panel');
   const series = [{ name: 'secret{job="secret"}', labels: { zone: 'eu', job: 'secret' }, unit: '', points: [] }];
-  const { series: told } = stripped(panel, { labels: ['zone', 'constructor'], bodies: false })(
+  const { series: strippedSeries } = stripped(panel, { labels: ['zone', 'constructor'], bodies: false })(
     'A',
     result({ series, hint: 'secret' }),
   );
-  t.deepEqual(told, [{ name: 'eu |', labels: { zone: 'eu' }, unit: '', points: [] }]);
+  t.deepEqual(strippedSeries, [{ name: 'eu |', labels: { zone: 'eu' }, unit: '', points: [] }]);
 });

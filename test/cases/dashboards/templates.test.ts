@@ -76,10 +76,12 @@ test('templates name metrics and attributes that senders send, and no others', a
 
 /** What a panel shows: its queries that are not hidden, and its formulas. */
 const shownBy = ({ queries, formulas }: Panel): Query[] => {
-  const asked = Object.fromEntries(queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, query]])));
+  const queriesByName = Object.fromEntries(
+    queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, query]])),
+  );
   return [
     ...queries.flatMap(({ hidden, query }) => (hidden || query === undefined ? [] : [query])),
-    ...formulas.map(({ expression }) => ({ kind: 'formula', expression, queries: asked }) as Query),
+    ...formulas.map(({ expression }) => ({ kind: 'formula', expression, queries: queriesByName }) as Query),
   ];
 };
 
@@ -111,12 +113,14 @@ const drawnFor = (all: readonly Template[], place: number): readonly Template[] 
 for (const [place, generation] of (['current', 'former'] as const).entries())
   test(`what senders of the ${generation} conventions send fills each panel that they have figures for, as its fit says`, async (t) => {
     const empty: string[] = [];
-    const lacking: string[] = [];
+    const missingPanels: string[] = [];
     const chosen = drawnFor(await templates(), place);
     t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
     for (const { id, document, panels } of chosen) {
       const fits = fitOf(panels, await landedOf(reading(generation), needsOf(panels)));
-      lacking.push(...fits.filter(({ lacks }) => lacks.length > 0).map((panel) => `${id}: ${panel.id}`));
+      missingPanels.push(
+        ...fits.filter(({ lacks: missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`),
+      );
       for (const panel of document.panels) if (!(await hasData(panel, generation))) empty.push(`${id}: ${panel.id}`);
     }
     const ids = chosen.map(({ id }) => id);
@@ -124,7 +128,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
       empty,
       without[generation].filter((panel) => ids.includes(panel.split(':')[0] ?? '')),
     );
-    t.deepEqual(lacking, empty);
+    t.deepEqual(missingPanels, empty);
   });
 
 test('a metric of which only series came is one that landed, until it is a day old', async (t) => {

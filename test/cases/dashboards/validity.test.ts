@@ -1,22 +1,23 @@
 /** What is wrong with a dashboard before anything is read for it. */
 import test from 'ava';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import { lookedThrough, validityOf } from '../../../subjects/dashboards/validity.ts';
+import { checkStatically, validityOf } from '../../../subjects/dashboards/validity.ts';
 
-const saying = (variables: readonly object[]) => {
+const checkVariables = (variables: readonly object[]) => {
   const document = DashboardFields.parse({ name: 'one', variables });
-  return validityOf(lookedThrough(document, new Map()), []);
+  return validityOf(checkStatically(document, new Map()), []);
 };
 const promql = (name: string, expression: string): object => ({ kind: 'promql', name, expression });
 
 test('variables that use each other in a circle are told with their path', (t) => {
-  t.deepEqual(saying([promql('a', 'vector($b)'), promql('b', 'vector($c)'), promql('c', 'vector($a)')]).problems, [
-    { path: 'variables.a', message: 'uses itself: a → b → c → a' },
-  ]);
+  t.deepEqual(
+    checkVariables([promql('a', 'vector($b)'), promql('b', 'vector($c)'), promql('c', 'vector($a)')]).problems,
+    [{ path: 'variables.a', message: 'uses itself: a → b → c → a' }],
+  );
 });
 
 test('variables that use others are well', (t) => {
-  t.deepEqual(saying([promql('a', 'vector($b)'), promql('b', 'vector(1)')]), {
+  t.deepEqual(checkVariables([promql('a', 'vector($b)'), promql('b', 'vector(1)')]), {
     ...{ isValid: true, problems: [], reason: null },
   });
 });

@@ -105,7 +105,7 @@ class Flow {
     return [...this.#first, ...this.#second];
   }
 
-  take({ partition, timestampMs, headers, value }: Arrival): void {
+  accept({ partition, timestampMs, headers, value }: Arrival): void {
     this.#nowMs = timestampMs;
     for (const lane of this.lanes) if (lane.oldestMs < timestampMs - batchMs || this.#random() < 0.2) this.#run(lane);
     if (this.#random() < 0.02) this.#tick();
@@ -149,7 +149,7 @@ class Flow {
 /** Sends messages through both processors, batched at random, and then lets ten minutes pass. */
 export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed => {
   const running = new Flow(options);
-  for (const arrival of arrivals) running.take(arrival);
+  for (const arrival of arrivals) running.accept(arrival);
   for (let minute = 0; minute < 10; minute++) running.pass(60_000);
   const { lanes, edges, landed, ends } = running;
   const dropped: Record<string, number> = {};

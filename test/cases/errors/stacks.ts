@@ -249,9 +249,9 @@ export const stackCases: readonly StackCase[] = [
   },
   {
     title: 'a function that calls itself counts once, alone or through another',
-    same: [1, 2, 9, 60].map((turns) => ({
+    same: [1, 2, 9, 60].map((repetitions) => ({
       type: 'RangeError',
-      stack: `RangeError\n${'    at walk (/srv/app/src/tree.js:4:5)\n    at each (/srv/app/src/tree.js:9:5)\n'.repeat(turns)}    at start (/srv/app/src/main.js:1:1)`,
+      stack: `RangeError\n${'    at walk (/srv/app/src/tree.js:4:5)\n    at each (/srv/app/src/tree.js:9:5)\n'.repeat(repetitions)}    at start (/srv/app/src/main.js:1:1)`,
     })),
     others: [
       {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { takeAlerts } from '../../../processors/incidents/take-alerts.ts';
+import { applyAlerts } from '../../../processors/incidents/consume-alerts.ts';
 import type { Notification } from '../../../schemas/notifications.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
@@ -23,7 +23,11 @@ interface Firing {
   readonly status?: 'firing' | 'resolved';
 }
 
-const told = (minutes: number, alerts: readonly Firing[], more: Partial<Notification> = {}): Notification => ({
+const makeNotification = (
+  minutes: number,
+  alerts: readonly Firing[],
+  more: Partial<Notification> = {},
+): Notification => ({
   ...{ tenantId: 'acme', id: `n${minutes}`, channelId: '', escalationPolicyId: 'policy', receiver: 'team' },
   ...{ groupKey: '{}:{alertname="Slow"}', groupLabels: { alertname: 'Slow' }, commonLabels: { alertname: 'Slow' } },
   ...{
@@ -62,14 +66,14 @@ const resolve = async (documents: Documents, id: string, minutes: number): Promi
 
 test('a group is one incident, whatever is told again and however many tell it at once', async (t) => {
   const documents = await open();
-  const first = told(0, [{ id: 'a', since: -1 }]);
-  await Promise.all(Array.from({ length: 8 }, () => takeAlerts(documents, first)));
-  const more = told(5, [
+  const first = makeNotification(0, [{ id: 'a', since: -1 }]);
+  await Promise.all(Array.from({ length: 8 }, () => applyAlerts(documents, first)));
+  const more = makeNotification(5, [
     { id: 'a', since: -1 },
     { id: 'b', since: 4, severity: 'critical' },
   ]);
-  await Promise.all(Array.from({ length: 8 }, () => takeAlerts(documents, more)));
-  await takeAlerts(documents, first);
+  await Promise.all(Array.from({ length: 8 }, () => applyAlerts(documents, more)));
+  await applyAlerts(documents, first);
   const found = await all(documents);
   t.is(found.length, 1);
   t.deepEqual(found[0]?.alertIds, ['a', 'b']);
@@ -83,49 +87,49 @@ test('a group is one incident, whatever is told again and however many tell it a
 
 test('the event of an incident that opened is told again under the id that it had', async (t) => {
   const documents = await open();
-  const first = told(0, [{ id: 'a', since: -1 }]);
-  const [once] = await takeAlerts(documents, first);
-  const [again] = await takeAlerts(documents, first);
+  const first = makeNotification(0, [{ id: 'a', since: -1 }]);
+  const [once] = await applyAlerts(documents, first);
+  const [again] = await applyAlerts(documents, first);
   t.truthy(once);
   t.deepEqual(again, once);
-  t.deepEqual(await takeAlerts(documents, told(60, [{ id: 'a', since: -1 }], { reason: 'repeated' })), []);
+  t.deepEqual(await applyAlerts(documents, makeNotification(60, [{ id: 'a', since: -1 }], { reason: 'repeated' })), []);
   await documents.close();
 });
 
 test('a severity that people set stays when the same alerts are told again', async (t) => {
   const documents = await open();
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1, severity: 'critical' }]));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1, severity: 'critical' }]));
   const [found] = await all(documents);
   await documents
     .of('acme')
     .collection(incidents)
     .update(found?.id ?? '', { severity: 'info' }, 1);
-  await takeAlerts(documents, told(60, [{ id: 'a', since: -1, severity: 'critical' }]));
+  await applyAlerts(documents, makeNotification(60, [{ id: 'a', since: -1, severity: 'critical' }]));
   t.is((await all(documents))[0]?.severity, 'info');
   await documents.close();
 });
 
 test('once resolved, the same alerts open nothing, an alert soon after opens it again, and a late one opens another', async (t) => {
   const documents = await open();
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   const [one] = await all(documents);
   const id = one?.id ?? '';
   await resolve(documents, id, 10);
-  await takeAlerts(documents, told(11, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(11, [{ id: 'a', since: -1 }]));
   t.is((await all(documents))[0]?.status, 'resolved');
-  const soon = told(20, [{ id: 'a', since: 19 }]);
-  await takeAlerts(documents, soon);
-  await takeAlerts(documents, soon);
+  const soon = makeNotification(20, [{ id: 'a', since: 19 }]);
+  await applyAlerts(documents, soon);
+  await applyAlerts(documents, soon);
   const [reopened] = await all(documents);
   t.is(reopened?.status, 'open');
   t.is(reopened?.reopenedAt, at(20));
   await resolve(documents, id, 30);
   // One that goes on beside is part of the next incident too, and does not keep it from opening.
-  const late = told(120, [
+  const late = makeNotification(120, [
     { id: 'a', since: 19 },
     { id: 'b', since: 119 },
   ]);
-  for (let time = 0; time < 3; time++) await takeAlerts(documents, late);
+  for (let time = 0; time < 3; time++) await applyAlerts(documents, late);
   const both = await all(documents);
   t.deepEqual(
     both.map(({ status, alertIds }) => ({ status, alertIds })),
@@ -135,25 +139,25 @@ test('once resolved, the same alerts open nothing, an alert soon after opens it 
     ],
   );
   // What the bus brings again from long ago changes neither.
-  for (const old of [told(0, [{ id: 'z', since: -1 }]), soon]) await takeAlerts(documents, old);
+  for (const old of [makeNotification(0, [{ id: 'z', since: -1 }]), soon]) await applyAlerts(documents, old);
   t.deepEqual(await all(documents), both);
   await documents.close();
 });
 
 test('an alert that was muted until its incident was resolved opens it again, and long after that another one', async (t) => {
   const documents = await open();
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   const id = (await all(documents))[0]?.id ?? '';
   await resolve(documents, id, 10);
-  const soon = told(15, [{ id: 'muted', since: -1 }]);
-  for (let time = 0; time < 3; time++) await takeAlerts(documents, soon);
+  const soon = makeNotification(15, [{ id: 'muted', since: -1 }]);
+  for (let time = 0; time < 3; time++) await applyAlerts(documents, soon);
   t.deepEqual(
     (await all(documents)).map(({ status, alertIds }) => [status, alertIds]),
     [['open', ['a', 'muted']]],
   );
   await resolve(documents, id, 20);
-  const late = told(500, [{ id: 'muted too', since: -1 }]);
-  for (let time = 0; time < 3; time++) await takeAlerts(documents, late);
+  const late = makeNotification(500, [{ id: 'muted too', since: -1 }]);
+  for (let time = 0; time < 3; time++) await applyAlerts(documents, late);
   t.deepEqual(
     (await all(documents)).map(({ status, alertIds }) => [status, alertIds]),
     [
@@ -172,16 +176,16 @@ test('the policy of an incident says until when an alert opens it again', async 
     .of('acme')
     .collection(escalationPolicies)
     .insert({ id: 'policy', ...policy });
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
   const id = (await all(documents))[0]?.id ?? '';
   await resolve(documents, id, 10);
-  await takeAlerts(documents, told(125, [{ id: 'a', since: 124 }]));
+  await applyAlerts(documents, makeNotification(125, [{ id: 'a', since: 124 }]));
   t.deepEqual(
     (await all(documents)).map(({ status }) => status),
     ['open'],
   );
   await resolve(documents, id, 126);
-  await takeAlerts(documents, told(250, [{ id: 'a', since: 249 }]));
+  await applyAlerts(documents, makeNotification(250, [{ id: 'a', since: 249 }]));
   t.deepEqual(
     (await all(documents)).map(({ status }) => status),
     ['resolved', 'open'],
@@ -191,15 +195,15 @@ test('the policy of an incident says until when an alert opens it again', async 
 
 test('alerts of a merged incident join the one that goes on', async (t) => {
   const documents = await open();
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
-  await takeAlerts(documents, told(1, [{ id: 'x', since: 0 }], { groupKey: 'another' }));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(1, [{ id: 'x', since: 0 }], { groupKey: 'another' }));
   const [one, other] = await all(documents);
   const merged = { status: 'merged', mergedInto: other?.id ?? '' } as const;
   await documents
     .of('acme')
     .collection(incidents)
     .update(one?.id ?? '', merged, 1);
-  await takeAlerts(documents, told(5, [{ id: 'b', since: 4 }]));
+  await applyAlerts(documents, makeNotification(5, [{ id: 'b', since: 4 }]));
   const found = await all(documents);
   t.is(found.length, 2);
   t.deepEqual(found[1]?.alertIds, ['x', 'b']);
@@ -208,9 +212,12 @@ test('alerts of a merged incident join the one that goes on', async (t) => {
 
 test('organizations have incidents of their own, and what only ended opens none', async (t) => {
   const documents = await open();
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }]));
-  await takeAlerts(documents, told(0, [{ id: 'a', since: -1 }], { tenantId: 'other' }));
-  await takeAlerts(documents, told(0, [{ id: 'c', since: -1, status: 'resolved' }], { tenantId: 'third' }));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }]));
+  await applyAlerts(documents, makeNotification(0, [{ id: 'a', since: -1 }], { tenantId: 'other' }));
+  await applyAlerts(
+    documents,
+    makeNotification(0, [{ id: 'c', since: -1, status: 'resolved' }], { tenantId: 'third' }),
+  );
   t.is((await all(documents)).length, 1);
   t.is((await all(documents, 'other')).length, 1);
   t.is((await all(documents, 'third')).length, 0);

@@ -94,7 +94,7 @@ test('windows agree with an oracle that goes day by day', (t) => {
       const expected: string[] = [];
       for (let day = first; Temporal.PlainDate.compare(day, '2028-01-01') < 0; day = day.add({ days: 1 })) {
         const monday = (date: Temporal.PlainDate) => date.subtract({ days: date.dayOfWeek - 1 });
-        const apart =
+        const distance =
           {
             DAILY: day.since(first).days,
             WEEKLY: monday(day).since(monday(first)).days / 7,
@@ -104,7 +104,7 @@ test('windows agree with an oracle that goes day by day', (t) => {
           frequency
         ];
         const isDay = days.length > 0 ? days.includes(names[day.dayOfWeek - 1] ?? '') : open;
-        if (apart % interval !== 0 || isDay !== true) continue;
+        if (distance % interval !== 0 || isDay !== true) continue;
         const at = day.toPlainDateTime(`${String(hour).padStart(2, '0')}:30`).toZonedDateTime(timeZone);
         expected.push(at.toInstant().toString().slice(0, 16));
       }

@@ -13,7 +13,7 @@ const people = (schedules: Record<string, readonly string[]>, unreachable: reado
   canReach: ({ id }) => !unreachable.includes(id),
   owners: ['owner'],
 });
-const told = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: number })[]): string[] =>
+const stepTexts = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: number })[]): string[] =>
   previewed.map(({ atMs, pages, notes }) =>
     [
       `${atMs / minuteMs}:`,
@@ -27,7 +27,7 @@ const told = (previewed: readonly (Omit<Escalated, 'state'> & { atMs: number })[
 
 test('steps are run one after the other, and all again as often as the policy says', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 1, repeatAfterMinutes: 10 });
-  t.deepEqual(told(await previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
+  t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
     ...['0: ann ben', '5: cleo', '15: ann ben', '20: cleo'],
   ]);
 });
@@ -35,7 +35,7 @@ test('steps are run one after the other, and all again as often as the policy sa
 test('a step that reaches nobody is skipped at once, and the timeline says why', async (t) => {
   const hours = [{ times: [{ startTime: '09:00', endTime: '17:00' }], location: 'UTC' }];
   const policy = policyOf({ steps: [step('one', 0), step('empty', 5), step('day', 5, { hours }), step('two', 5)] });
-  t.deepEqual(told(await previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
+  t.deepEqual(stepTexts(await previewOf(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))), [
     '0: ann',
     '5: cleo (step-skipped 1 nobody-on-call) (step-skipped 2 outside-hours)',
   ]);
@@ -45,14 +45,14 @@ test('if no step reaches anybody, the owners are paged once, and later rounds go
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 2 });
   const skipped = '(step-skipped 0 nobody-on-call) (step-skipped 1 nobody-on-call)';
   const back = (atMs: number): People => people({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
-  t.deepEqual(told(await previewOf(policy, 0, back)), [
+  t.deepEqual(stepTexts(await previewOf(policy, 0, back)), [
     `0: owner ${skipped} (owners-paged)`,
     `15: ${skipped}`,
     '30: ann',
     '35: (step-skipped 1 nobody-on-call)',
   ]);
   const without = policyOf({ steps: [step('one', 0), step('two', 5)] });
-  t.deepEqual(told(await previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
+  t.deepEqual(stepTexts(await previewOf(without, 0, () => people({}, ['owner']))), [`0: ${skipped} (nobody-reached)`]);
 });
 
 test('a person is paged once by a step that names them more than once, and pages have ids of their own', async (t) => {

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { platformAlertsOf } from '../../../api/platform-alerts.ts';
-import { lookForGaps } from '../../../api/platform-watch/on-call-gaps.ts';
+import { detectGaps } from '../../../api/platform-watch/on-call-gaps.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import { OnCallScheduleFields, onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../../schemas/resources/user.ts';
-import { keepOnCallVersion } from '../../../subjects/on-call/versions.ts';
+import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
 
 const dayMs = 86_400_000;
 const tenantId = 'acme';
@@ -23,13 +23,13 @@ const open = async () => {
   });
   const own = documents.of(tenantId);
   const { id: ann } = await own.collection(memberships).insert({ role: 'editor' });
-  const told: AlertTransition[] = [];
+  const transitions: AlertTransition[] = [];
   const ports = {
     ...{ documents, clock, log: silent, publishEvent: async () => undefined },
-    publish: async (transition: AlertTransition) => void told.push(transition),
+    publish: async (transition: AlertTransition) => void transitions.push(transition),
   };
   return {
-    ...{ ann, clock, own, told },
+    ...{ ann, clock, own, transitions },
     async write(participants: string[][], id?: string): Promise<string> {
       const layer = { name: 'first', startsAt: '2026-11-23T09:00', participants };
       const layers = [{ ...layer, rotation: { every: 3, unit: 'days' } }];
@@ -41,60 +41,60 @@ const open = async () => {
       const before = id === undefined ? undefined : await stored.find(id);
       const after =
         before === undefined ? await stored.insert(fields) : await stored.replace(before.id, fields, before.version);
-      await keepOnCallVersion(own, { ...(before && { before }), after });
+      await saveOnCallVersion(own, { ...(before && { before }), after });
       return after.id;
     },
     async remove(id: string): Promise<void> {
       const before = await own.collection(onCallSchedules).find(id);
       await own.collection(onCallSchedules).delete(id);
-      if (before !== undefined) await keepOnCallVersion(own, { before });
+      if (before !== undefined) await saveOnCallVersion(own, { before });
     },
-    look: () => lookForGaps(ports, new AbortController().signal),
-    standing: () => platformAlertsOf(documents, tenantId, clock.now()),
+    checkGaps: () => detectGaps(ports, new AbortController().signal),
+    activeAlerts: () => platformAlertsOf(documents, tenantId, clock.now()),
   };
 };
 
 test('a gap is told once, with when it is and why, and ends when somebody is on call', async (t) => {
-  const { ann, clock, told, write, look, standing } = await open();
+  const { ann, clock, transitions, write, checkGaps, activeAlerts } = await open();
   const id = await write([[ann], []]);
-  await look();
-  await look();
-  t.is(told.length, 1);
-  const [begun] = told;
+  await checkGaps();
+  await checkGaps();
+  t.is(transitions.length, 1);
+  const [begun] = transitions;
   t.is(begun?.to, 'firing');
   t.deepEqual(begun?.labels, {
     ...{ alertname: 'OnCallGap', severity: 'warning', origin: 'platform', schedule: 'Shop', reason: 'no-one' },
   });
   t.regex(begun?.reason ?? '', /from 2026-11-26T09:00:00.000Z to 2026-11-29T09:00:00.000Z/);
-  t.is((await standing())[0]?.alertId, `on-call-gap-${id}`);
+  t.is((await activeAlerts())[0]?.alertId, `on-call-gap-${id}`);
   // The gap passes, and the next one is within seven days.
   clock.ms += 6 * dayMs;
-  await look();
-  t.is(told.length, 1);
-  t.regex((await standing())[0]?.reason ?? '', /from 2026-12-02/);
+  await checkGaps();
+  t.is(transitions.length, 1);
+  t.regex((await activeAlerts())[0]?.reason ?? '', /from 2026-12-02/);
   await write([[ann]], id);
   clock.ms += 1;
-  await look();
+  await checkGaps();
   t.deepEqual(
-    told.map(({ to }) => to),
+    transitions.map(({ to }) => to),
     ['firing', 'inactive'],
   );
-  t.deepEqual(told[1]?.labels, begun?.labels);
-  t.deepEqual(await standing(), []);
+  t.deepEqual(transitions[1]?.labels, begun?.labels);
+  t.deepEqual(await activeAlerts(), []);
 });
 
 test('somebody who is kept out leaves a gap, and the alert of a schedule that is deleted ends', async (t) => {
-  const { ann, own, told, write, remove, look } = await open();
+  const { ann, own, transitions, write, remove, checkGaps } = await open();
   const id = await write([[ann]]);
-  await look();
-  t.is(told.length, 0);
+  await checkGaps();
+  t.is(transitions.length, 0);
   await own.collection(memberships).update(ann, { disabled: true });
-  await look();
-  t.is(told[0]?.labels['reason'], 'unreachable');
+  await checkGaps();
+  t.is(transitions[0]?.labels['reason'], 'unreachable');
   await remove(id);
-  await look();
+  await checkGaps();
   t.deepEqual(
-    told.map(({ to }) => to),
+    transitions.map(({ to }) => to),
     ['firing', 'inactive'],
   );
 });

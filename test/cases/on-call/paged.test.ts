@@ -1,14 +1,14 @@
 /** Pages are counted once a person, and at night by the wall clock of the organization. */
 import test from 'ava';
-import type { EscalationDeed } from '../../../schemas/resources/escalation.ts';
+import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
 import { pagedBy, pagedByPerson, pagedFigures } from '../../../subjects/on-call/paged.ts';
 
 let made = 0;
-const page = (at: string, userId: string, more: Partial<EscalationDeed> & { readonly contact?: string } = {}) => {
+const page = (at: string, userId: string, more: Partial<EscalationAction> & { readonly contact?: string } = {}) => {
   const { contact, ...fields } = more;
   const to = { kind: 'person' as const, id: userId, name: userId, ...(contact !== undefined && { contact }) };
-  const usual = { incidentId: 'i', kind: 'page', round: 0, step: 0, reason: null, to } as const;
-  return { id: `d${made++}`, ...usual, at: `2026-11-24T${at}:00.000Z`, ...fields };
+  const defaults = { incidentId: 'i', kind: 'page', round: 0, step: 0, reason: null, to } as const;
+  return { id: `d${made++}`, ...defaults, at: `2026-11-24T${at}:00.000Z`, ...fields };
 };
 
 test('a page by several contacts is one page, and another round is another', (t) => {

@@ -17,10 +17,10 @@ test('each step pages whom it names when it is due, once, however often it is lo
   );
   await paging.escalate();
   await paging.escalate();
-  t.deepEqual(await paging.deeds(), ['page ann']);
+  t.deepEqual(await paging.actions(), ['page ann']);
   paging.pass(5);
   await Promise.all([paging.escalate(), paging.escalate()]);
-  t.deepEqual(await paging.deeds(), ['page ann', 'page ben']);
+  t.deepEqual(await paging.actions(), ['page ann', 'page ben']);
   paging.pass(600);
   await paging.escalate();
   t.is((await paging.waiting()).length, 2);
@@ -28,17 +28,19 @@ test('each step pages whom it names when it is due, once, however often it is lo
 
 test('a step that reaches nobody is skipped at once, which is told, and the owners are paged where none reaches anybody', async (t) => {
   const paging = await openPaging();
-  const [gone, ben] = [await paging.person('gone', 'editor', true), await paging.person('ben')];
+  const [removedPerson, ben] = [await paging.person('gone', 'editor', true), await paging.person('ben')];
   await paging.person('olga', 'owner');
   await paging.incident(
-    await paging.policy({ steps: [{ targets: [person(gone)] }, { targets: [person(ben)], afterMinutes: 30 }] }),
+    await paging.policy({
+      steps: [{ targets: [person(removedPerson)] }, { targets: [person(ben)], afterMinutes: 30 }],
+    }),
   );
   await paging.escalate();
-  t.deepEqual((await paging.deeds()).sort(), ['page ben', 'step-skipped 0 nobody-on-call']);
+  t.deepEqual((await paging.actions()).sort(), ['page ben', 'step-skipped 0 nobody-on-call']);
   paging.pass(1);
-  await paging.incident(await paging.policy({ steps: [{ targets: [person(gone)] }] }));
+  await paging.incident(await paging.policy({ steps: [{ targets: [person(removedPerson)] }] }));
   await paging.escalate();
-  t.deepEqual((await paging.deeds()).slice(2).sort(), ['owners-paged', 'page olga', 'step-skipped 0 nobody-on-call']);
+  t.deepEqual((await paging.actions()).slice(2).sort(), ['owners-paged', 'page olga', 'step-skipped 0 nobody-on-call']);
 });
 
 test('the owners are paged where the policy of an incident is gone', async (t) => {
@@ -46,7 +48,7 @@ test('the owners are paged where the policy of an incident is gone', async (t) =
   await paging.person('olga', 'owner');
   await paging.incident('no-policy');
   await paging.escalate();
-  t.deepEqual((await paging.deeds()).sort(), ['owners-paged', 'page olga']);
+  t.deepEqual((await paging.actions()).sort(), ['owners-paged', 'page olga']);
 });
 
 test('an acknowledgement stops escalation until its time is over, when the incident is open again and the next step pages', async (t) => {
@@ -61,10 +63,10 @@ test('an acknowledgement stops escalation until its time is over, when the incid
     paging.pass(minutes);
     await paging.escalate();
   }
-  t.deepEqual(await paging.deeds(), ['page ann']);
+  t.deepEqual(await paging.actions(), ['page ann']);
   paging.pass(1);
   await paging.escalate();
-  t.deepEqual((await paging.deeds()).sort(), ['acknowledgement-timed-out', 'page ann', 'page ben']);
+  t.deepEqual((await paging.actions()).sort(), ['acknowledgement-timed-out', 'page ann', 'page ben']);
   const { status, acknowledgedAt, firstAcknowledgedAt } = await paging.find(id);
   t.is(status, 'open');
   t.is(acknowledgedAt, null);
@@ -79,10 +81,10 @@ test('a resolved incident pages nobody, and pages anew once it is reopened', asy
   await paging.move(id, 'resolved');
   paging.pass(60);
   await paging.escalate();
-  t.deepEqual(await paging.deeds(), ['page ann']);
+  t.deepEqual(await paging.actions(), ['page ann']);
   await paging.move(id, 'open');
   await paging.escalate();
-  t.deepEqual(await paging.deeds(), ['page ann', 'page ann']);
+  t.deepEqual(await paging.actions(), ['page ann', 'page ann']);
 });
 
 test('a page is mail to the account, with the facts, and the ledger has its steps', async (t) => {
@@ -98,9 +100,9 @@ test('a page is mail to the account, with the facts, and the ledger has its step
   t.regex(mail?.subject ?? '', /Checkout is slow/);
   t.regex(mail?.text ?? '', /Step 1, round 1, escalation policy Shop/);
   const [, token = ''] = /Acknowledge: https:\/\/oiq\.example\/acknowledge#token=(\S+)/.exec(mail?.text ?? '') ?? [];
-  const [kept] = (await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list()).items;
-  t.is(kept?.id, hash('sha256', token));
-  t.false(JSON.stringify(kept).includes(token));
+  const [storedToken] = (await paging.documents.of(oneTimeTokensTenant).collection(oneTimeTokens).list()).items;
+  t.is(storedToken?.id, hash('sha256', token));
+  t.false(JSON.stringify(storedToken).includes(token));
   t.deepEqual(
     sending.steps.map(({ state, channelType, attempt }) => [state, channelType, attempt]),
     [
@@ -122,7 +124,7 @@ test('a person is paged by all contacts of theirs that can be told, and by mail 
   await paging.incident(await paging.policy({ steps: [{ targets: [person(ann), person(ben)] }] }));
   await paging.escalate();
   await paging.escalate();
-  t.deepEqual((await paging.deeds()).sort(), ['page ann by home', 'page ann by work', 'page ben']);
+  t.deepEqual((await paging.actions()).sort(), ['page ann by home', 'page ann by work', 'page ben']);
   const sending = await startSending(paging);
   t.teardown(() => sending.stop());
   await sending.until(() => sending.mails.length === 3);
@@ -227,7 +229,7 @@ const openers: readonly (readonly [type: string, said: (received: Received) => s
   ['pagerduty', ({ body }) => `${body.event_action} ${body.dedup_key}`],
   ['opsgenie', ({ path, body }) => `${path.split(/[/?]/).at(-2)} ${body.alias ?? path.split('/')[3]}`],
 ];
-for (const [type, said] of openers)
+for (const [type, requestText] of openers)
   for (const ofPerson of [false, true])
     test(`what a page opened at ${type}, ${ofPerson ? 'by a contact' : 'as a channel'}, is acknowledged and closed with the incident, once each`, async (t) => {
       const paging = await openPaging();
@@ -260,41 +262,41 @@ for (const [type, said] of openers)
       paging.pass(1);
       await paging.move(id, 'resolved');
       await until(5);
-      const verbs = service.received.map((received) => said(received).split(' ')[0]);
+      const verbs = service.received.map((received) => requestText(received).split(' ')[0]);
       const [open, acknowledge, close] =
         type === 'pagerduty' ? ['trigger', 'acknowledge', 'resolve'] : ['v2', 'acknowledge', 'close'];
       t.deepEqual(verbs, [open, acknowledge, close, open, close]);
-      t.is(new Set(service.received.map((received) => said(received).split(' ')[1])).size, 1);
+      t.is(new Set(service.received.map((received) => requestText(received).split(' ')[1])).size, 1);
     });
 
 test('projects that want it are told by mail that an incident opened and that it was resolved, once each, with or without a policy', async (t) => {
   const paging = await openPaging();
-  const wanting = { recipients: ['team@acme.example'], minimumSeverity: 'warning' };
-  await paging.project('shop', wanting);
-  await paging.project('same receiver', wanting);
+  const notificationSettings = { recipients: ['team@acme.example'], minimumSeverity: 'warning' };
+  await paging.project('shop', notificationSettings);
+  await paging.project('same receiver', notificationSettings);
   await paging.project('only what is critical', { recipients: ['night@acme.example'], minimumSeverity: 'critical' });
   await paging.project('only ends', { recipients: ['ends@acme.example'], events: ['incident-resolved'] });
-  await paging.project('off', { ...wanting, recipients: ['off@acme.example'], enabled: false });
+  await paging.project('off', { ...notificationSettings, recipients: ['off@acme.example'], enabled: false });
   const id = await paging.incident(null, 'Checkout is slow', { severity: 'error' });
   await paging.incident(null, 'Only for your interest', { severity: 'info' });
   await paging.escalate();
   await paging.escalate();
   const opened = ['team@acme.example: Incident opened: Checkout is slow'];
-  t.deepEqual(await paging.told(), opened);
+  t.deepEqual(await paging.sentMails(), opened);
   paging.pass(1);
   await paging.move(id, 'acknowledged');
   await paging.escalate();
-  t.deepEqual(await paging.told(), opened);
+  t.deepEqual(await paging.sentMails(), opened);
   paging.pass(1);
   await paging.move(id, 'resolved');
   await paging.escalate();
   const ended = ['ends', 'team'].map((name) => `${name}@acme.example: Incident resolved: Checkout is slow`);
-  t.deepEqual(await paging.told(), [...opened, ...ended].sort());
+  t.deepEqual(await paging.sentMails(), [...opened, ...ended].sort());
   paging.pass(1);
   await paging.move(id, 'open');
   await paging.escalate();
-  t.true((await paging.told()).includes('team@acme.example: Incident opened again: Checkout is slow'));
-  t.deepEqual(await paging.deeds(), []);
+  t.true((await paging.sentMails()).includes('team@acme.example: Incident opened again: Checkout is slow'));
+  t.deepEqual(await paging.actions(), []);
 });
 
 test('an incident of alerts is told to the projects of their rules', async (t) => {
@@ -303,7 +305,7 @@ test('an incident of alerts is told to the projects of their rules', async (t) =
   const [shop] = [await paging.project('shop', to('shop')), await paging.project('other', to('other'))];
   await paging.incident(null, 'Of a rule', { severity: 'critical' }, [await paging.rule(shop)]);
   await paging.escalate();
-  t.deepEqual(await paging.told(), ['shop@acme.example: Incident opened: Of a rule']);
+  t.deepEqual(await paging.sentMails(), ['shop@acme.example: Incident opened: Of a rule']);
 });
 
 test('a storm of incidents is not a storm of mails', async (t) => {
@@ -311,5 +313,5 @@ test('a storm of incidents is not a storm of mails', async (t) => {
   await paging.project('shop', { recipients: ['team@acme.example'] });
   for (let count = 0; count < 40; count++) await paging.incident(null, `incident ${count}`);
   await paging.escalate();
-  t.is((await paging.told()).length, 20);
+  t.is((await paging.sentMails()).length, 20);
 });

@@ -17,7 +17,7 @@ import type { Mail } from '../../../schemas/ports/mail.ts';
 import { noMetrics } from '../../../schemas/ports/metrics.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
-import { type EscalationDeed, escalationDeeds } from '../../../schemas/resources/escalation.ts';
+import { type EscalationAction, escalationActions } from '../../../schemas/resources/escalation.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../../schemas/resources/escalation-policy.ts';
 import { type Incident, IncidentFields, type IncidentState, incidents } from '../../../schemas/resources/incident.ts';
 import { notificationChannels } from '../../../schemas/resources/notification-channel.ts';
@@ -102,19 +102,21 @@ export const openPaging = async () => {
     escalate: () => escalateDue(escalating, new AbortController().signal),
     rule: async (projectId: string) => (await own.collection(alertRules).insert({ projectId } as never)).id,
     async project(name: string, notifications: object): Promise<string> {
-      const wanted = ProjectNotifications.parse(notifications);
-      return (await own.collection(projects).insert({ name, description: '', notifications: wanted } as Project)).id;
+      const parsedNotifications = ProjectNotifications.parse(notifications);
+      return (
+        await own.collection(projects).insert({ name, description: '', notifications: parsedNotifications } as Project)
+      ).id;
     },
     /** Mails to receivers of projects: `address: subject`. */
-    async told(): Promise<string[]> {
+    async sentMails(): Promise<string[]> {
       const { items } = await documents.of(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 });
       const mails = items.map((entry) => openedMail(box, entry));
       return mails.map((mail) => `${mail?.to}: ${mail?.subject}`).sort();
     },
     /** What escalation did, in order: `page Ann`, or the kind and reason. */
-    async deeds(): Promise<string[]> {
-      const { items } = await own.collection(escalationDeeds).list({ sort: { at: 1 }, limit: 1000 });
-      const shown = ({ kind, to, reason, step }: EscalationDeed): string =>
+    async actions(): Promise<string[]> {
+      const { items } = await own.collection(escalationActions).list({ sort: { at: 1 }, limit: 1000 });
+      const shown = ({ kind, to, reason, step }: EscalationAction): string =>
         to === null ? [kind, step ?? '', reason ?? ''].join(' ').trim() : `page ${calledOf(to)}`;
       return items.map(shown);
     },
@@ -146,7 +148,7 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
     ...{ bus: { consumer: () => consumer } as never, producer: { publish } as never },
     ...{ counters: memoryCounters({ clock }), box: makeSecretBox('k'.repeat(40)) },
     outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 }),
-    lookMs: 10,
+    pollMs: 10,
   });
   return {
     ...{ mails, steps },

@@ -34,7 +34,7 @@ const versionOf = (
   ...more,
 });
 
-const told = (versions: readonly OnCallVersion[], from: string, to: string, absences = nobodyAway): string[] => {
+const shiftTexts = (versions: readonly OnCallVersion[], from: string, to: string, absences = nobodyAway): string[] => {
   const { items, gaps } = shiftsAnswer(versions, absences, { fromMs: ms(from), toMs: ms(to) });
   const short = (text: string): string => text.slice(0, 16);
   return [
@@ -44,12 +44,12 @@ const told = (versions: readonly OnCallVersion[], from: string, to: string, abse
 };
 
 test('a week with a change of the clocks lasts 167 or 169 hours, and each shift begins at the same time on the wall', (t) => {
-  t.deepEqual(told([versionOf('Europe/Zurich', [layerOf({})])], '2026-03-23T08:00:00Z', '2026-04-13T07:00:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Zurich', [layerOf({})])], '2026-03-23T08:00:00Z', '2026-04-13T07:00:00Z'), [
     '2026-03-23T08:00 2026-03-30T07:00 ann',
     '2026-03-30T07:00 2026-04-06T07:00 ben',
     '2026-04-06T07:00 2026-04-13T07:00 ann',
   ]);
-  t.deepEqual(told([versionOf('Europe/Zurich', [layerOf({})])], '2026-10-19T07:00:00Z', '2026-11-02T08:00:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Zurich', [layerOf({})])], '2026-10-19T07:00:00Z', '2026-11-02T08:00:00Z'), [
     '2026-10-19T07:00 2026-10-26T08:00 ann',
     '2026-10-26T08:00 2026-11-02T08:00 ben',
   ]);
@@ -57,12 +57,12 @@ test('a week with a change of the clocks lasts 167 or 169 hours, and each shift 
 
 test('a hand-over that does not exist takes the offset before the change, and one that comes twice the first', (t) => {
   const daily = layerOf({ startsAt: '2026-03-28T02:30', rotation: { every: 1, unit: 'days' } });
-  t.deepEqual(told([versionOf('Europe/Berlin', [daily])], '2026-03-28T01:30:00Z', '2026-03-31T00:30:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [daily])], '2026-03-28T01:30:00Z', '2026-03-31T00:30:00Z'), [
     '2026-03-28T01:30 2026-03-29T01:30 ann',
     '2026-03-29T01:30 2026-03-30T00:30 ben',
     '2026-03-30T00:30 2026-03-31T00:30 ann',
   ]);
-  t.deepEqual(told([versionOf('Europe/Berlin', [daily])], '2026-10-24T00:30:00Z', '2026-10-26T01:30:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [daily])], '2026-10-24T00:30:00Z', '2026-10-26T01:30:00Z'), [
     '2026-10-24T00:30 2026-10-25T00:30 ann',
     '2026-10-25T00:30 2026-10-26T01:30 ben',
   ]);
@@ -71,11 +71,11 @@ test('a hand-over that does not exist takes the offset before the change, and on
 test('hours that divide 24 stay on the wall clock, and others are elapsed time', (t) => {
   const hours = (every: number): Partial<Layer> =>
     layerOf({ startsAt: '2026-03-28T00:00', rotation: { every, unit: 'hours' } });
-  t.deepEqual(told([versionOf('Europe/Berlin', [hours(12)])], '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [hours(12)])], '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'), [
     '2026-03-28T23:00 2026-03-29T10:00 ann',
     '2026-03-29T10:00 2026-03-29T22:00 ben',
   ]);
-  t.deepEqual(told([versionOf('Europe/Berlin', [hours(5)])], '2026-03-28T23:00:00Z', '2026-03-29T09:00:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('Europe/Berlin', [hours(5)])], '2026-03-28T23:00:00Z', '2026-03-29T09:00:00Z'), [
     '2026-03-28T23:00 2026-03-29T00:00 ann',
     '2026-03-29T00:00 2026-03-29T05:00 ben',
     '2026-03-29T05:00 2026-03-29T09:00 ann',
@@ -84,7 +84,7 @@ test('hours that divide 24 stay on the wall clock, and others are elapsed time',
 
 test('a month without the day hands over on its last, and the next month on the day again', (t) => {
   const monthly = layerOf({ startsAt: '2027-01-31T09:00', rotation: { every: 1, unit: 'months' } });
-  t.deepEqual(told([versionOf('UTC', [monthly])], '2027-01-31T09:00:00Z', '2027-04-30T09:00:00Z'), [
+  t.deepEqual(shiftTexts([versionOf('UTC', [monthly])], '2027-01-31T09:00:00Z', '2027-04-30T09:00:00Z'), [
     '2027-01-31T09:00 2027-02-28T09:00 ann',
     '2027-02-28T09:00 2027-03-31T09:00 ben',
     '2027-03-31T09:00 2027-04-30T09:00 ann',
@@ -109,22 +109,25 @@ test('an upper layer wins where it has somebody, later overrides win over earlie
     { id: 'o3', from: '2026-06-02T21:00:00Z', to: '2026-06-02T22:00:00Z', userIds: ['gus'], layer: 'first' },
     { id: 'o4', from: '2026-06-02T22:00:00Z', to: '2026-06-02T23:00:00Z', userIds: ['gus'], layer: 'nights' },
   ];
-  t.deepEqual(told([versionOf('UTC', [days, nights], { overrides })], '2026-06-01T07:00:00Z', '2026-06-03T21:00:00Z'), [
-    '2026-06-01T07:00 2026-06-01T08:00 (restricted)',
-    '2026-06-01T08:00 2026-06-01T20:00 ann',
-    '2026-06-01T20:00 2026-06-02T00:00 cleo+dan',
-    '2026-06-02T00:00 2026-06-02T10:00 ann',
-    '2026-06-02T10:00 2026-06-02T12:00 eve',
-    '2026-06-02T12:00 2026-06-02T13:00 finn',
-    '2026-06-02T13:00 2026-06-02T14:00 eve',
-    '2026-06-02T14:00 2026-06-02T20:00 ann',
-    '2026-06-02T20:00 2026-06-02T22:00 cleo+dan',
-    '2026-06-02T22:00 2026-06-02T23:00 gus',
-    '2026-06-02T23:00 2026-06-03T00:00 cleo+dan',
-    '2026-06-03T00:00 2026-06-03T08:00 ann',
-    '2026-06-03T08:00 2026-06-03T20:00 (restricted)',
-    '2026-06-03T20:00 2026-06-03T21:00 cleo+dan',
-  ]);
+  t.deepEqual(
+    shiftTexts([versionOf('UTC', [days, nights], { overrides })], '2026-06-01T07:00:00Z', '2026-06-03T21:00:00Z'),
+    [
+      '2026-06-01T07:00 2026-06-01T08:00 (restricted)',
+      '2026-06-01T08:00 2026-06-01T20:00 ann',
+      '2026-06-01T20:00 2026-06-02T00:00 cleo+dan',
+      '2026-06-02T00:00 2026-06-02T10:00 ann',
+      '2026-06-02T10:00 2026-06-02T12:00 eve',
+      '2026-06-02T12:00 2026-06-02T13:00 finn',
+      '2026-06-02T13:00 2026-06-02T14:00 eve',
+      '2026-06-02T14:00 2026-06-02T20:00 ann',
+      '2026-06-02T20:00 2026-06-02T22:00 cleo+dan',
+      '2026-06-02T22:00 2026-06-02T23:00 gus',
+      '2026-06-02T23:00 2026-06-03T00:00 cleo+dan',
+      '2026-06-03T00:00 2026-06-03T08:00 ann',
+      '2026-06-03T08:00 2026-06-03T20:00 (restricted)',
+      '2026-06-03T20:00 2026-06-03T21:00 cleo+dan',
+    ],
+  );
 });
 
 test('a person who left or cannot be reached leaves a gap from then on, and what was before stays', (t) => {
@@ -132,7 +135,7 @@ test('a person who left or cannot be reached leaves a gap from then on, and what
     ['ann', [{ reason: 'left', fromMs: ms('2026-04-08T12:00:00Z') }]],
     ['ben', [{ reason: 'unreachable', fromMs: ms('2026-04-01T00:00:00Z'), toMs: ms('2026-04-02T00:00:00Z') }]],
   ]);
-  t.deepEqual(told([versionOf('UTC', [layerOf({})])], '2026-03-23T09:00:00Z', '2026-04-13T09:00:00Z', absences), [
+  t.deepEqual(shiftTexts([versionOf('UTC', [layerOf({})])], '2026-03-23T09:00:00Z', '2026-04-13T09:00:00Z', absences), [
     '2026-03-23T09:00 2026-03-30T09:00 ann',
     '2026-03-30T09:00 2026-04-01T00:00 ben',
     '2026-04-01T00:00 2026-04-02T00:00 (unreachable)',
@@ -146,7 +149,7 @@ test('each instant is answered by the version that was in force, so that a chang
   const before = versionOf('UTC', [layerOf({})], { since: '2026-03-01T00:00:00Z' });
   const after = versionOf('UTC', [layerOf({ participants: [['zoe']] })], { since: '2026-03-25T00:00:00Z' });
   const span = ['2026-02-28T00:00:00Z', '2026-04-06T09:00:00Z'] as const;
-  t.deepEqual(told([before, after], ...span), [
+  t.deepEqual(shiftTexts([before, after], ...span), [
     '2026-02-28T00:00 2026-03-23T09:00 (no-one)',
     '2026-03-23T09:00 2026-03-25T00:00 ann',
     '2026-03-25T00:00 2026-04-06T09:00 zoe',
@@ -226,15 +229,15 @@ const changes: readonly (readonly [timeZone: string, around: string])[] = [
 ];
 
 /** Turns one after the other, each hand-over by the calendar of Temporal. */
-const oracleTurn = (layer: Layer, timeZone: string, untilMs: number): ((atMs: number) => number) => {
+const oracleRotation = (layer: Layer, timeZone: string, untilMs: number): ((atMs: number) => number) => {
   const start = Temporal.PlainDateTime.from(layer.startsAt);
   const { every, unit } = layer.rotation;
   const handOvers: number[] = [];
-  for (let turn = 0, last = 0; last < untilMs + 2 * dayMs; turn += 1) {
+  for (let rotationIndex = 0, last = 0; last < untilMs + 2 * dayMs; rotationIndex += 1) {
     last =
       unit === 'hours' && 24 % every !== 0
-        ? start.toZonedDateTime(timeZone).add({ hours: turn * every }).epochMilliseconds
-        : start.add({ [unit]: turn * every }).toZonedDateTime(timeZone, { disambiguation: 'compatible' })
+        ? start.toZonedDateTime(timeZone).add({ hours: rotationIndex * every }).epochMilliseconds
+        : start.add({ [unit]: rotationIndex * every }).toZonedDateTime(timeZone, { disambiguation: 'compatible' })
             .epochMilliseconds;
     handOvers.push(last);
   }
@@ -273,12 +276,12 @@ const differenceOf = (
 ): string | undefined => {
   const [fromMs, toMs] = [aroundMs - 26 * hourMs, aroundMs + 26 * hourMs];
   const version = versionOf(timeZone, [layer]);
-  const turnAt = oracleTurn(version.layers[0] as Layer, timeZone, toMs);
+  const rotationAt = oracleRotation(version.layers[0] as Layer, timeZone, toMs);
   const whoAt = readerOf(piecesOf([version], nobodyAway, { fromMs, toMs }));
   for (let atMs = fromMs; atMs < toMs; atMs += minuteMs) {
     const wall = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone);
-    const turn = shows(hours, wall) ? turnAt(atMs) : -1;
-    const expected = turn < 0 ? undefined : ['a', 'b', 'c'][turn % 3];
+    const rotationIndex = shows(hours, wall) ? rotationAt(atMs) : -1;
+    const expected = rotationIndex < 0 ? undefined : ['a', 'b', 'c'][rotationIndex % 3];
     const found = [whoAt(atMs)?.userIds[0]];
     // An instant by itself is the same as within a range.
     if (atMs % (37 * minuteMs) === 0) found.push(onCallAt([version], nobodyAway, atMs).userIds[0]);
@@ -314,13 +317,13 @@ test('shifts agree with an oracle that goes minute by minute around changes of t
     fc.integer({ min: 0, max: 40 }),
     quarter,
     fc.option(hours, { nil: undefined }),
-    ([timeZone, around], turns, daysBefore, startQuarter, restricted) => {
+    ([timeZone, around], rotation, daysBefore, startQuarter, restricted) => {
       const first = Temporal.Instant.fromEpochMilliseconds(ms(around) - daysBefore * dayMs).toZonedDateTimeISO(
         timeZone,
       );
       const layer = layerOf({
         startsAt: `${first.toPlainDate()}T${textOf(startQuarter)}`,
-        rotation: turns,
+        rotation: rotation,
         participants: [['a'], ['b'], ['c']],
         restrictions: restrictionsOf(restricted),
       });
@@ -336,7 +339,7 @@ test('whatever edits follow, each minute is answered as the version said that wa
     after: fc.integer({ min: 1, max: 20 * 60 }),
     every: fc.constantFrom(1, 2, 3, 5, 12),
     unit: fc.constantFrom('hours' as const, 'days' as const),
-    turned: fc.nat(2),
+    rotatedBy: fc.nat(2),
     zone: fc.constantFrom('Australia/Lord_Howe', 'Australia/Adelaide', 'Asia/Kathmandu', 'America/St_Johns'),
     startMinute: fc.constantFrom(0, 15, 30),
   });
@@ -347,17 +350,17 @@ test('whatever edits follow, each minute is answered as the version said that wa
     (around, edits) => {
       const beginMs = ms(around) - 20 * hourMs;
       let atMs = beginMs;
-      const versions = edits.map(({ after, every, unit, turned, zone, startMinute }) => {
+      const versions = edits.map(({ after, every, unit, rotatedBy, zone, startMinute }) => {
         const since = atMs;
         atMs += after * minuteMs;
         const startsAt = `${new Date(beginMs - 2 * dayMs).toISOString().slice(0, 10)}T00:${textOf(startMinute / 15).slice(3)}`;
-        const participants = [...people.slice(turned), ...people.slice(0, turned)];
+        const participants = [...people.slice(rotatedBy), ...people.slice(0, rotatedBy)];
         const layer = layerOf({ startsAt, rotation: { every, unit }, participants });
         return versionOf(zone, [layer], { since: new Date(since).toISOString() });
       });
       const toMs = Math.min(atMs, beginMs + 50 * hourMs);
-      const turns = versions.map((version) => oracleTurn(version.layers[0] as Layer, version.timeZone, toMs));
-      const said = new Map<number, string | undefined>();
+      const rotations = versions.map((version) => oracleRotation(version.layers[0] as Layer, version.timeZone, toMs));
+      const expectedByMinute = new Map<number, string | undefined>();
       // After each edit all is asked that was before.
       for (let count = 1; count <= versions.length; count += 1) {
         const known = versions.slice(0, count);
@@ -365,14 +368,15 @@ test('whatever edits follow, each minute is answered as the version said that wa
         const nextMs = count < versions.length ? ms(versions[count]?.since ?? '') : toMs;
         for (let minuteAt = beginMs; minuteAt < Math.min(nextMs, toMs); minuteAt += minuteMs) {
           const inForce = known.findLastIndex(({ since }) => ms(since) <= minuteAt);
-          const turn = turns[inForce]?.(minuteAt) ?? -1;
-          const expected = said.get(minuteAt) ?? known[inForce]?.layers[0]?.participants[turn % 3]?.[0];
+          const rotationIndex = rotations[inForce]?.(minuteAt) ?? -1;
+          const expected =
+            expectedByMinute.get(minuteAt) ?? known[inForce]?.layers[0]?.participants[rotationIndex % 3]?.[0];
           const found = whoAt(minuteAt)?.userIds[0];
           if (found !== expected)
             throw new Error(
               `${new Date(minuteAt).toISOString()}: ${found}, expected ${expected}, of ${count} versions`,
             );
-          said.set(minuteAt, found);
+          expectedByMinute.set(minuteAt, found);
         }
       }
     },

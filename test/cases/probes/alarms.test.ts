@@ -3,9 +3,9 @@ import { lookup } from 'node:dns';
 import test from 'ava';
 import { Pace } from '../../../probes/pace.ts';
 import { startProbe } from '../../../probes/probe.ts';
-import { openFence } from '../../../runtime/fence.ts';
+import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { silent } from '../../../schemas/ports/log.ts';
-import type { ProbeAlarm, ProbeResult, ProbeTold, WorkItem } from '../../../schemas/synthetic-work.ts';
+import type { ProbeAlarm, ProbeReport, ProbeResult, WorkItem } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { isDueAt } from '../../../subjects/synthetics/due-times.ts';
 import { eventually } from '../../waiting.ts';
@@ -14,9 +14,9 @@ import { serveHttp } from './targets.ts';
 test('a probe tells what its clock is ahead of the platform’s, or behind it, once it has seen that', async (t) => {
   const aheadMs = 90_000;
   const seen: (number | undefined)[] = [];
-  const fence = openFence({ allowedNetworks: [], setting: 'x', resolve: lookup });
+  const egressPolicy = openEgressPolicy({ allowedNetworks: [], setting: 'x', resolve: lookup });
   const source = {
-    work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeTold) {
+    work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeReport) {
       seen.push(clockAheadMs);
       const atMs = Date.now() + (seen.length < 3 ? -aheadMs : aheadMs);
       return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks: [], asked: [] });
@@ -25,7 +25,7 @@ test('a probe tells what its clock is ahead of the platform’s, or behind it, o
     alarm: () => Promise.resolve(),
   };
   const chromium = { program: undefined, hasSandbox: true };
-  const probe = startProbe({ source, fence, pace: new Pace(), chromium, log: silent, pollMs: 50 });
+  const probe = startProbe({ source, egressPolicy, pace: new Pace(), chromium, log: silent, pollMs: 50 });
   t.teardown(() => probe.stop());
   await eventually('it asked some times', () => seen.length >= 5);
   t.is(seen[0], undefined);
@@ -51,7 +51,7 @@ test('what fails is told before it is tried again, once while it goes on, and ag
   let atMs = Date.now();
   const alarms: ProbeAlarm[] = [];
   const results: ProbeResult[] = [];
-  const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+  const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
   const source = {
     work: () => {
       atMs += 10_000;
@@ -62,15 +62,15 @@ test('what fails is told before it is tried again, once while it goes on, and ag
   };
   const probe = startProbe({
     source,
-    fence,
+    egressPolicy,
     pace: new Pace(),
     chromium: { program: undefined, hasSandbox: true },
     log: silent,
     pollMs: 200,
   });
   t.teardown(() => probe.stop());
-  const of = <Told extends { readonly checkId: string }>(told: readonly Told[], id: string) =>
-    told.filter(({ checkId }) => checkId === id);
+  const of = <Item extends { readonly checkId: string }>(items: readonly Item[], id: string) =>
+    items.filter(({ checkId }) => checkId === id);
   await eventually('it failed some times', () => of(results, 'shared').length >= 3);
   t.is(of(alarms, 'alone').length, 0, 'nobody else has it');
   t.is(of(alarms, 'shared').length, 1);

@@ -165,10 +165,10 @@ browserTest('a browser that is killed says nothing of the page, at whichever ste
   ];
   for (const steps of table) {
     const seen = await runBrowser(steps);
-    const told = JSON.stringify(steps.at(-1));
-    t.is(seen.outcome, 'unknown', `${told}: ${seen.message}`);
-    t.regex(seen.message, /the browser ended/, told);
-    t.is(seen.picture, undefined, told);
+    const lastStep = JSON.stringify(steps.at(-1));
+    t.is(seen.outcome, 'unknown', `${lastStep}: ${seen.message}`);
+    t.regex(seen.message, /the browser ended/, lastStep);
+    t.is(seen.picture, undefined, lastStep);
   }
   t.deepEqual(
     started.flatMap(({ directory }) => processesOf(directory)),

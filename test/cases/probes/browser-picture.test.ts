@@ -6,8 +6,8 @@ import { pictureOf } from '../../../probes/browser/picture.ts';
 import { Pace } from '../../../probes/pace.ts';
 import { PictureQueue } from '../../../probes/picture-queue.ts';
 import { startProbe } from '../../../probes/probe.ts';
-import { formsIn } from '../../../probes/struck.ts';
-import { openFence } from '../../../runtime/fence.ts';
+import { formsIn } from '../../../probes/redact-secrets.ts';
+import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import { ProbePicture, type ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -22,7 +22,7 @@ const secrets = ['kO0 w8!Wm', 'Wm! 8wO0k'] as const;
 
 const pages: Readonly<Record<string, (secret: string) => string>> = {
   'a text': (secret) => `<p>Hello ${secret}</p>`,
-  'a text of several elements': (secret) => `<p>${[...secret].map((letter) => `<b>${letter}</b>`).join('')}</p>`,
+  'a text of several elements': (secret) => `<p>${[...secret].map((char) => `<b>${char}</b>`).join('')}</p>`,
   'a text in two lines': (secret) => `<p>${secret.replace(' ', '<br>')}</p>`,
   'a text in capitals': (secret) => `<p>${secret.toUpperCase()}</p>`,
   'an address': (secret) => `<p>/?password=${encodeURIComponent(secret)}&x=1</p>`,
@@ -80,7 +80,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
         if (shown.length === 1) throw new Error('the platform is away');
       },
     },
-    fence: openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
+    egressPolicy: openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
     chromium: { program: await chromiumProgram(), hasSandbox: false },
     ...{ pace: new Pace(), log: silent, pollMs: 200 },
   });

@@ -3,7 +3,7 @@ import { browserTest, role, runBrowser } from './browsers.ts';
 import { serveHttp, serveSocket, soon } from './targets.ts';
 
 const within = soon(5000);
-const text = (said: string) => ({ by: 'text', text: said });
+const text = (value: string) => ({ by: 'text', text: value });
 
 const pages: Readonly<Record<string, string>> = {
   '/': `<title>Shop</title><button>Pay</button><iframe src="/empty"></iframe>
@@ -21,9 +21,9 @@ const pages: Readonly<Record<string, string>> = {
     <script>console.error('second complains')</script>`,
 };
 
-const serve = (t: Parameters<typeof serveHttp>[0], asked: string[] = []): Promise<number> =>
+const serve = (t: Parameters<typeof serveHttp>[0], requests: string[] = []): Promise<number> =>
   serveHttp(t, ({ url = '' }, answer) => {
-    asked.push(url);
+    requests.push(url);
     answer.setHeader('content-type', 'text/html').end(pages[url.replace(/\?.*/, '')] ?? '');
   });
 
@@ -57,8 +57,8 @@ browserTest(
 );
 
 browserTest('steps go on in the window that a step opened, and in the one before when it is closed', async (t) => {
-  const asked: string[] = [];
-  const port = await serve(t, asked);
+  const requests: string[] = [];
+  const port = await serve(t, requests);
   const title = (value: string) => ({ action: 'expect', read: 'title', operator: 'is', value, within });
   const goto = { action: 'goto', url: `http://127.0.0.1:${port}/windows` };
   for (const opens of [role('Second', 'link'), role('Later')]) {
@@ -68,8 +68,8 @@ browserTest('steps go on in the window that a step opened, and in the one before
       ...[title('Windows'), { action: 'click', target: role('Open') }, { action: 'wait', target: text('Sign in') }],
     ]);
     t.is(seen.outcome, 'passed', `${JSON.stringify(opens)}: ${seen.message}`);
-    const told = seen.steps.flatMap(({ page }) => page?.errors ?? []);
-    t.true(told.includes('second complains'), told.join());
+    const errors = seen.steps.flatMap(({ page }) => page?.errors ?? []);
+    t.true(errors.includes('second complains'), errors.join());
     t.true(seen.steps.at(-1)?.page?.url.endsWith('/second'));
   }
   // The step right after the click acts in the window that it opened, with nothing between that waits for it.

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { BrowserProcess } from '../../../probes/browser/browser-process.ts';
 import { processesOf } from '../../../probes/browser/processes.ts';
-import { mostPictureBytes } from '../../../schemas/synthetic-work.ts';
+import { maxPictureBytes } from '../../../schemas/synthetic-work.ts';
 import { eventually } from '../../waiting.ts';
 import { browserTest, role, runBrowser } from './browsers.ts';
 import { serveHttp, serveSocket, soon } from './targets.ts';
@@ -27,9 +27,9 @@ const shop = `<!doctype html><title>Shop</title><h1>Shop</h1>
 </script>`;
 
 browserTest('steps are taken as a person takes them, and what the page did is told without secrets', async (t) => {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   const port = await serveHttp(t, (request, answer) => {
-    asked.push(request);
+    requests.push(request);
     answer.setHeader('content-type', 'text/html; charset=utf-8');
     if (request.url?.startsWith('/in')) return answer.end(`<title>In</title><h1>Welcome</h1>${request.url}`);
     answer.end(request.url === '/' ? shop : '{}');
@@ -54,10 +54,10 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   const seen = await runBrowser(table, { names, variables });
   t.is(seen.outcome, 'passed', seen.message);
   t.deepEqual([...(seen.picture ?? []).slice(0, 3)], [0xff, 0xd8, 0xff], 'a JPEG');
-  t.true((seen.picture?.length ?? 0) <= mostPictureBytes);
+  t.true((seen.picture?.length ?? 0) <= maxPictureBytes);
   t.is(seen.steps.length, table.length);
   t.deepEqual(Object.keys(seen.phases), ['wait']);
-  const inside = asked.find(({ url }) => url?.startsWith('/in'));
+  const inside = requests.find(({ url }) => url?.startsWith('/in'));
   t.is(inside?.url, '/in?user=4711&password=pa55+w0rd%21%28%27%7E%7B%2F&size=l');
   const [first] = seen.steps;
   t.is(first?.status, 200);
@@ -73,11 +73,11 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   t.is(document?.status, 200);
   t.is(document?.type, 'document');
   t.true((document?.bytes ?? 0) > 500);
-  const told = JSON.stringify(seen);
-  t.false(/pa55|w0rd/.test(told), told);
-  t.regex(told, /\*{8}/);
+  const report = JSON.stringify(seen);
+  t.false(/pa55|w0rd/.test(report), report);
+  t.regex(report, /\*{8}/);
   for (const path of ['/', '/cart']) {
-    const headers = asked.findLast(({ url }) => url === path)?.headers ?? {};
+    const headers = requests.findLast(({ url }) => url === path)?.headers ?? {};
     t.is(headers['x-oiq-check'], 'c1', path);
     t.regex(String(headers['traceparent']), new RegExp(`^00-${seen.traceId}-`));
     t.regex(String(headers['user-agent']), /oiq-probe$/);
@@ -109,7 +109,7 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   const came: string[] = [];
   const onSocket = (socket: Socket): void => {
     came.push('connected');
-    socket.on('data', (asked) => came.push(String(asked).slice(0, 200)));
+    socket.on('data', (chunk) => came.push(String(chunk).slice(0, 200)));
   };
   const inner = await serveSocket(t, onSocket, '127.0.0.2');
   const datagrams = createSocket('udp4', () => came.push('datagram')).bind(inner, '127.0.0.2');

@@ -12,20 +12,22 @@ import { runHttp, serveHttp } from './targets.ts';
 const clientSecret = 'cl1ent s3cret+/';
 const token = 't0ken-of-the-run';
 
-interface Asked {
+interface TokenRequest {
   readonly authorization: string | undefined;
   readonly form: URLSearchParams;
 }
 
 /** Gives the token for the right secret. */
-const serveTokens = async (t: ExecutionContext): Promise<{ readonly port: number; readonly asked: Asked[] }> => {
-  const asked: Asked[] = [];
+const serveTokens = async (
+  t: ExecutionContext,
+): Promise<{ readonly port: number; readonly requests: TokenRequest[] }> => {
+  const requests: TokenRequest[] = [];
   const port = await serveHttp(t, async (request, answer) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
     const { authorization } = request.headers;
-    asked.push({ authorization, form });
+    requests.push({ authorization, form });
     const pair =
       Buffer.from(authorization?.slice(6) ?? '', 'base64')
         .toString()
@@ -36,7 +38,7 @@ const serveTokens = async (t: ExecutionContext): Promise<{ readonly port: number
     const refusal = { error: 'invalid_client', error_description: `not ${given}` };
     answer.end(JSON.stringify(isRight ? { access_token: token, token_type: 'Bearer', expires_in: 60 } : refusal));
   });
-  return { port, asked };
+  return { port, requests };
 };
 
 const names = { 'shop.example': [['127.0.0.1']], 'login.example': [['127.0.0.1']], 'evil.example': [['127.0.0.1']] };
@@ -70,7 +72,7 @@ test('a step gets an access token once, in a step of its own, and brings it', as
     t.true(Math.abs(sum - seen.durationMs) < 0.01);
   }
   t.deepEqual(brought, Array(4).fill(`Bearer ${token}`));
-  const [header, body, ...more] = tokens.asked;
+  const [header, body, ...more] = tokens.requests;
   t.is(more.length, 0);
   t.deepEqual(Object.fromEntries(header?.form ?? []), {
     ...{ grant_type: 'client_credentials', scope: 'read write', audience: 'shop' },
@@ -90,8 +92,9 @@ test('who gives no token is why the run failed, and neither secret nor token is 
   t.is(refused.steps.length, 1);
   const failing = await runHttp([{ url, authentication: oauth2(tokens.port) }], secretOf(clientSecret));
   t.is(failing.outcome, 'failed');
-  for (const said of [JSON.stringify(refused), JSON.stringify(failing)])
-    for (const secret of [token, clientSecret, 'wr0ng', 'cl1ent+s3cret%2B%2F']) t.false(said.includes(secret), said);
+  for (const output of [JSON.stringify(refused), JSON.stringify(failing)])
+    for (const secret of [token, clientSecret, 'wr0ng', 'cl1ent+s3cret%2B%2F'])
+      t.false(output.includes(secret), output);
 });
 
 test('the secret of a client goes where tokens come from alone, and the token to its step', async (t) => {
@@ -112,7 +115,7 @@ test('the secret of a client goes where tokens come from alone, and the token to
   const refused = await runHttp([{ url, authentication: oauth2(tokens.port) }], bound);
   t.is(refused.outcome, 'failed');
   t.regex(refused.message, /a secret of it is not bound to login\.example/);
-  t.is(tokens.asked.length, 1);
+  t.is(tokens.requests.length, 1);
   const inner = { ...secretOf(clientSecret), allowed: [] };
   t.is((await runHttp([{ url, authentication: oauth2(tokens.port) }], inner)).outcome, 'unknown');
 });

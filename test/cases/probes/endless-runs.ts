@@ -2,10 +2,10 @@
 import { lookup } from 'node:dns';
 import { Pace } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';
-import { openFence } from '../../../runtime/fence.ts';
+import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
-export type ToldByRuns = 'began' | { readonly outcome: string; readonly message: string };
+export type RunMessage = 'began' | { readonly outcome: string; readonly message: string };
 
 const [url = '', program = ''] = process.argv.slice(2);
 const steps = [
@@ -16,19 +16,19 @@ const steps = [
 const browser = { steps };
 const fields = { name: 'shop', type: 'browser', every: '1m', timeout: '60s', retries: { count: 0 }, browser };
 const check = { id: 'c', ...CheckFields.parse(fields) };
-const fence = openFence({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
+const egressPolicy = openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 const around = {
-  fence,
+  egressPolicy,
   pace: new Pace(),
   signal: new AbortController().signal,
   chromium: { program, hasSandbox: false },
 };
 
-const tell = (told: ToldByRuns): void => void process.send?.(told);
+const send = (message: RunMessage): void => void process.send?.(message);
 
 process.once('disconnect', () => process.exit());
 for (;;) {
-  tell('began');
+  send('began');
   const { outcome, message } = await runCheck({ check, variables: {}, location: 'here' }, around);
-  tell({ outcome, message });
+  send({ outcome, message });
 }

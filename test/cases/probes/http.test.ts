@@ -1,6 +1,6 @@
 /** HTTP checks against real servers: steps, phases, redirects, hostile targets and addresses, and secrets. */
 import test from 'ava';
-import { openFence } from '../../../runtime/fence.ts';
+import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
 import { resolving, runHttp, serveHttp, serveSocket, soon } from './targets.ts';
 
 const sum = (phases: Readonly<Record<string, number>>): number =>
@@ -68,8 +68,8 @@ test('slow is degraded, not down', async (t) => {
 });
 
 test('a retry that passes heals what failed before it', async (t) => {
-  let asked = 0;
-  const port = await serveHttp(t, (_, response) => response.writeHead(asked++ === 0 ? 500 : 200).end());
+  let requestCount = 0;
+  const port = await serveHttp(t, (_, response) => response.writeHead(requestCount++ === 0 ? 500 : 200).end());
   const retries = { count: 2, wait: '0s' };
   const { outcome, attempts } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], {}, { retries });
   t.is(outcome, 'passed');
@@ -85,7 +85,7 @@ test('a target that hangs, drips, resets, refuses or speaks nonsense fails in ti
   const resetting = await serveSocket(t, (socket) => socket.resetAndDestroy());
   const nonsense = await serveSocket(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
   const closed = await serveHttp(t, () => undefined, '127.0.0.2');
-  for (const [port, said] of [
+  for (const [port, expected] of [
     [hanging, /took too long \(wait\)/],
     [dripping, /took too long \(receive\)/],
     [resetting, /reset the connection|closed|hang up/],
@@ -98,7 +98,7 @@ test('a target that hangs, drips, resets, refuses or speaks nonsense fails in ti
       { timeout: soon(500) },
     );
     t.is(outcome, 'failed', message);
-    t.regex(message, said);
+    t.regex(message, expected);
     t.is(sum(phases), durationMs);
   }
 });
@@ -196,14 +196,14 @@ test('a private network is not reached, however it is written: that is unknown, 
 });
 
 test('metadata addresses need an entry of their own', (t) => {
-  const fence = (...allowedNetworks: string[]) =>
-    openFence({ allowedNetworks, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving({}) });
-  const wide = fence('0.0.0.0/0', '169.254.0.0/16', '::/0');
+  const policyOf = (...allowedNetworks: string[]) =>
+    openEgressPolicy({ allowedNetworks, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving({}) });
+  const wide = policyOf('0.0.0.0/0', '169.254.0.0/16', '::/0');
   for (const address of ['169.254.169.254', '::ffff:169.254.169.254', '168.63.129.16', 'fd00:ec2::254']) {
     t.false(wide.mayReach(address), address);
-    t.true(fence(address).mayReach(address), address);
+    t.true(policyOf(address).mayReach(address), address);
   }
-  t.true(fence('169.254.169.254/32').mayReach('169.254.169.254'));
+  t.true(policyOf('169.254.169.254/32').mayReach('169.254.169.254'));
   t.true(wide.mayReach('169.254.1.1'));
 });
 
@@ -266,9 +266,9 @@ test('secrets are struck out of messages and kept answers, in every form that ca
     { variables },
   );
   t.is(result.outcome, 'failed');
-  const told = [result.message, ...result.steps.flatMap(({ message, body }) => [message, body])].join('\n');
-  t.regex(told, /\*{8}/);
-  for (const form of forms(secret)) t.false(told.includes(form.slice(4, -8)), `${form} in ${told}`);
+  const output = [result.message, ...result.steps.flatMap(({ message, body }) => [message, body])].join('\n');
+  t.regex(output, /\*{8}/);
+  for (const form of forms(secret)) t.false(output.includes(form.slice(4, -8)), `${form} in ${output}`);
 });
 
 test('of a secret in which an answer is cut, no part is told', async (t) => {
@@ -282,9 +282,9 @@ test('of a secret in which an answer is cut, no part is told', async (t) => {
         const assertions = [{ source: 'body', operator: 'is', value: 'z' }];
         const url = `http://127.0.0.1:${port}/{{variables.key}}`;
         const { steps } = await runHttp([{ url, assertions }], { variables: shown });
-        const told = JSON.stringify(steps);
-        t.false(told.includes(form.slice(0, 6)), `${seen} of ${form} in ${name}: ${told.slice(-200)}`);
-        t.true(told.includes('x'.repeat(100)));
+        const output = JSON.stringify(steps);
+        t.false(output.includes(form.slice(0, 6)), `${seen} of ${form} in ${name}: ${output.slice(-200)}`);
+        t.true(output.includes('x'.repeat(100)));
       }
 });
 

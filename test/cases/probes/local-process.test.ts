@@ -20,15 +20,15 @@ test('checks run in another process, which is replaced when it dies, and ends wh
   const fields = { name: 'c', type: 'http', http: { steps: [{ url: `http://127.0.0.1:${port}/` }] } };
   const check = { id: 'c', ...CheckFields.parse(fields) };
   let tenants = ['a', 'b'];
-  let askedId = 'first';
+  let requestId = 'first';
   const results: (ProbeResult & { readonly tenantId: string })[] = [];
   const work = {
     tenants: () => Promise.resolve(tenants),
     source: (tenantId: string) => ({
       work: () => {
         const atMs = Date.now();
-        const asked = [{ check, variables: {}, askedId, askedMs: atMs }];
-        return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], asked });
+        const requestedRuns = [{ check, variables: {}, askedId: requestId, askedMs: atMs }];
+        return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], asked: requestedRuns });
       },
       send: async (some: readonly ProbeResult[]) => void results.push(...some.map((one) => ({ ...one, tenantId }))),
       alarm: async (_: readonly ProbeAlarm[]) => undefined,
@@ -47,7 +47,7 @@ test('checks run in another process, which is replaced when it dies, and ends wh
   t.not(first, process.pid);
   process.kill(first, 'SIGTERM');
   t.true(isRunning(first), 'a signal to a terminal is not its to hear');
-  askedId = 'second';
+  requestId = 'second';
   process.kill(first, 'SIGKILL');
   await eventually('another one runs them', () => !!ranBy('second', 'a'));
   const second = role.pid() ?? 0;

@@ -1,7 +1,7 @@
 /** No address gets more than its share of requests from a location, and who waits is not measured by it. */
 import test from 'ava';
 import { Deadline } from '../../../probes/deadline.ts';
-import { mostInSecond, Pace, PaceError } from '../../../probes/pace.ts';
+import { maxPerSecond, Pace, PaceError } from '../../../probes/pace.ts';
 import { runHttp, serveHttp } from './targets.ts';
 
 /** Timers may be early by so much. */
@@ -11,29 +11,29 @@ test('twenty requests in any second go to one address, whoever asks', async (t) 
   const times: number[] = [];
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
   const pace = new Pace();
-  const turn = pace.turn.bind(pace);
-  pace.turn = async (address, signal) => {
-    await turn(address, signal);
+  const waitForSlot = pace.waitForSlot.bind(pace);
+  pace.waitForSlot = async (address, signal) => {
+    await waitForSlot(address, signal);
     times.push(performance.now());
   };
   const url = `http://127.0.0.1:${port}/`;
   const began = performance.now();
-  const runs = await Promise.all(Array.from({ length: mostInSecond + 5 }, () => runHttp([{ url }], { pace })));
+  const runs = await Promise.all(Array.from({ length: maxPerSecond + 5 }, () => runHttp([{ url }], { pace })));
   t.true(runs.every(({ outcome }) => outcome === 'passed'));
-  t.is(times.length, mostInSecond + 5);
-  t.true((times[mostInSecond] ?? 0) - began >= 1000 - earlyMs, String(times));
+  t.is(times.length, maxPerSecond + 5);
+  t.true((times[maxPerSecond] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
 test('time that is waited for a turn is no time of the target, and of no timeout', async (t) => {
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
   const pace = new Pace();
   const { signal } = new AbortController();
-  for (let turn = 0; turn < mostInSecond; turn++) await pace.turn('127.0.0.1', signal);
+  for (let index = 0; index < maxPerSecond; index++) await pace.waitForSlot('127.0.0.1', signal);
   const began = performance.now();
   const { outcome, durationMs } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], { pace });
-  const tookMs = performance.now() - began;
+  const elapsedMs = performance.now() - began;
   t.is(outcome, 'passed');
-  t.true(tookMs - durationMs > 500, `${tookMs} and ${durationMs}`);
+  t.true(elapsedMs - durationMs > 500, `${elapsedMs} and ${durationMs}`);
   const deadline = new Deadline(300, signal);
   await deadline.outside(() => new Promise((done) => setTimeout(done, 600)));
   t.false(deadline.signal.aborted);
@@ -43,15 +43,15 @@ test('time that is waited for a turn is no time of the target, and of no timeout
 test('other addresses do not wait, and a turn that does not come is unknown, not down', async (t) => {
   const pace = new Pace(1500);
   const { signal } = new AbortController();
-  const asked = Array.from({ length: mostInSecond * 4 }, () => pace.turn('192.0.2.1', signal));
-  await t.notThrowsAsync(pace.turn('192.0.2.2', signal));
-  const settled = await Promise.allSettled(asked);
+  const pending = Array.from({ length: maxPerSecond * 4 }, () => pace.waitForSlot('192.0.2.1', signal));
+  await t.notThrowsAsync(pace.waitForSlot('192.0.2.2', signal));
+  const settled = await Promise.allSettled(pending);
   const refused = settled.filter(({ status }) => status === 'rejected');
-  t.true(refused.length >= mostInSecond, 'two seconds’ worth go in one and a half');
+  t.true(refused.length >= maxPerSecond, 'two seconds’ worth go in one and a half');
   for (const one of refused) t.true((one as PromiseRejectedResult).reason instanceof PaceError);
   const port = await serveHttp(t, (_, answer) => answer.end('ok'));
   const never = new Pace();
-  never.turn = (address) => Promise.reject(new PaceError(`this location sends too much to ${address}`));
+  never.waitForSlot = (address) => Promise.reject(new PaceError(`this location sends too much to ${address}`));
   const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], { pace: never });
   t.is(outcome, 'unknown');
   t.regex(message, /sends too much to 127\.0\.0\.1/);
@@ -65,21 +65,21 @@ test('probes of a location share what it may send', async (t) => {
   const began = performance.now();
   await Promise.all(
     Array.from({ length: 8 }, async () => {
-      await pace.turn('192.0.2.1', signal);
+      await pace.waitForSlot('192.0.2.1', signal);
       times.push(performance.now());
     }),
   );
-  t.true((times[mostInSecond / 4] ?? 0) - began >= 1000 - earlyMs, String(times));
+  t.true((times[maxPerSecond / 4] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
 test('who is stopped while it waits takes nobody’s turn', async (t) => {
   const pace = new Pace();
-  pace.share(mostInSecond);
+  pace.share(maxPerSecond);
   const stopping = new AbortController();
   const { signal } = new AbortController();
-  await pace.turn('192.0.2.1', signal);
-  const stopped = pace.turn('192.0.2.1', stopping.signal);
-  const next = pace.turn('192.0.2.1', signal);
+  await pace.waitForSlot('192.0.2.1', signal);
+  const stopped = pace.waitForSlot('192.0.2.1', stopping.signal);
+  const next = pace.waitForSlot('192.0.2.1', signal);
   stopping.abort(new Error('stopped'));
   await t.throwsAsync(stopped, { message: 'stopped' });
   await t.notThrowsAsync(next);

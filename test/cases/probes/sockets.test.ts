@@ -18,14 +18,14 @@ test('a TCP check sends, and judges what comes back', async (t) => {
     setTimeout(() => socket.write('ESMTP\r\n'), 50);
     socket.on('data', (data) => socket.end(`250 ${String(data)}`));
   });
-  const says = (value: string) => [{ source: 'body', operator: 'contains', value }];
+  const bodyContains = (value: string) => [{ source: 'body', operator: 'contains', value }];
   t.is((await tcp({ port })).outcome, 'passed');
-  t.is((await tcp({ port, assertions: says('ESMTP') })).outcome, 'passed');
-  t.is((await tcp({ port, send: 'EHLO {{uuid}}', assertions: says('250 EHLO') })).outcome, 'passed');
-  const wrong = await tcp({ port, send: 'x', assertions: says('nothing') });
+  t.is((await tcp({ port, assertions: bodyContains('ESMTP') })).outcome, 'passed');
+  t.is((await tcp({ port, send: 'EHLO {{uuid}}', assertions: bodyContains('250 EHLO') })).outcome, 'passed');
+  const wrong = await tcp({ port, send: 'x', assertions: bodyContains('nothing') });
   t.is(wrong.outcome, 'failed');
   t.regex(wrong.message, /body is 220 mail\.example/);
-  const hanging = await tcp({ port, assertions: says('nothing') }, { timeout: soon(300) });
+  const hanging = await tcp({ port, assertions: bodyContains('nothing') }, { timeout: soon(300) });
   t.regex(hanging.message, /took too long \(receive\)/);
 });
 
@@ -65,9 +65,9 @@ test('a TLS check says how long a certificate is valid, whom it names, and that 
   const seen = await tls({ verifyCertificate: false, assertions: [issuer, named, protocol] });
   t.is(seen.outcome, 'passed', seen.message);
   t.deepEqual(Object.keys(seen.phases), ['lookup', 'connect', 'tls']);
-  const { expiresAtMs = 0, ...told } = seen.steps[0]?.certificate ?? {};
+  const { expiresAtMs = 0, ...certificate } = seen.steps[0]?.certificate ?? {};
   t.is(Math.round((expiresAtMs - Date.now()) / 86_400_000), 11);
-  t.deepEqual(told, {
+  t.deepEqual(certificate, {
     ...{ target: `shop.example:${port}`, issuer: 'CN=shop.example, O=Test CA', commonName: 'shop.example' },
     names: ['shop.example', '127.0.0.1'],
   });
@@ -93,14 +93,14 @@ const serveNames = async (t: ExecutionContext): Promise<number> => {
     const name = String(question.subarray(13, 13 + (question[12] ?? 0)));
     if (name !== 'a' && name !== 'none') return;
     const isThere = name === 'a';
-    const asked = question.subarray(12, question.indexOf(0, 12) + 5);
+    const questionSection = question.subarray(12, question.indexOf(0, 12) + 5);
     const header = Buffer.alloc(12);
     question.copy(header, 0, 0, 2);
     header.writeUInt16BE(isThere ? 0x8180 : 0x8183, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(isThere ? 2 : 0, 6);
     const record = (last: number): Buffer => Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, last]);
-    socket.send(Buffer.concat([header, asked, ...(isThere ? [record(1), record(2)] : [])]), port, address);
+    socket.send(Buffer.concat([header, questionSection, ...(isThere ? [record(1), record(2)] : [])]), port, address);
   });
   await new Promise<void>((ready) => socket.bind(0, '127.0.0.1', ready));
   t.teardown(() => void socket.close());
@@ -126,17 +126,17 @@ test('a DNS check judges records and the code of the answer', async (t) => {
 });
 
 test('the name servers of a location are not asked whose names private addresses have', async (t) => {
-  const asked = (name: string, record: string, allowed: readonly string[] = []) =>
+  const runLookup = (name: string, record: string, allowed: readonly string[] = []) =>
     run({ type: 'dns', timeout: soon(1000), dns: { name, record } }, { allowed });
   const local = `${'0.'.repeat(28)}0.0.c.f.ip6.arpa`;
   const names = ['4.3.0.10.in-addr.arpa', '4.3.0.10.IN-ADDR.arpa.', '168.192.in-addr.arpa', `1.${local.slice(2)}`];
   for (const name of names)
     for (const record of ['PTR', 'CNAME', 'NS']) {
-      const seen = await asked(name, record);
+      const seen = await runLookup(name, record);
       t.is(seen.outcome, 'unknown', `${name} ${record}: ${seen.message}`);
       t.regex(seen.message, /is in a private network, which this location does not tell of/);
     }
-  const told = await asked('4.3.0.10.in-addr.arpa', 'PTR', ['10.0.0.0/8']);
-  t.notRegex(told.message, /does not tell of/, 'where its network is allowed');
-  t.notRegex((await asked('8.8.8.8.in-addr.arpa', 'PTR')).message, /does not tell of/, 'a public address');
+  const result = await runLookup('4.3.0.10.in-addr.arpa', 'PTR', ['10.0.0.0/8']);
+  t.notRegex(result.message, /does not tell of/, 'where its network is allowed');
+  t.notRegex((await runLookup('8.8.8.8.in-addr.arpa', 'PTR')).message, /does not tell of/, 'a public address');
 });

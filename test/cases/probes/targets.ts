@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava';
 import { Pace } from '../../../probes/pace.ts';
 import { type RunResult, runCheck } from '../../../probes/run-check.ts';
 import type { ChromiumOptions } from '../../../probes/runner.ts';
-import { openFence } from '../../../runtime/fence.ts';
+import { openEgressPolicy } from '../../../runtime/egress-policy.ts';
 import type { ProbeVariable } from '../../../schemas/synthetic-work.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { stretched } from '../../waiting.ts';
@@ -42,12 +42,12 @@ export const serveSocket = (
 
 /** Names and what they resolve to, one list after the other at each question. Others are not known. */
 export const resolving = (names: Readonly<Record<string, readonly (readonly string[])[]>>): typeof lookup => {
-  const asked = new Map<string, number>();
+  const requestCounts = new Map<string, number>();
   const resolve = (name: string, _: object, done: (error: Error | null, addresses: object[]) => void): void => {
-    const turn = asked.get(name) ?? 0;
-    asked.set(name, turn + 1);
+    const index = requestCounts.get(name) ?? 0;
+    requestCounts.set(name, index + 1);
     const answers = names[name];
-    const addresses = answers?.[Math.min(turn, answers.length - 1)];
+    const addresses = answers?.[Math.min(index, answers.length - 1)];
     const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
     setImmediate(() =>
       addresses === undefined
@@ -86,9 +86,13 @@ export const run = (
   }: Around = {},
 ): Promise<RunResult> => {
   const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
-  const fence = openFence({ allowedNetworks: allowed, setting: 'OIQ_PROBE_NETWORKS', resolve: resolving(names) });
+  const egressPolicy = openEgressPolicy({
+    allowedNetworks: allowed,
+    setting: 'OIQ_PROBE_NETWORKS',
+    resolve: resolving(names),
+  });
   const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
-  return runCheck(work, { fence, pace, chromium, signal });
+  return runCheck(work, { egressPolicy, pace, chromium, signal });
 };
 
 export const runHttp = (steps: readonly object[], around: Around = {}, more: object = {}): Promise<RunResult> =>

@@ -9,18 +9,18 @@ import type { Evaluation } from './commands.ts';
 import type { Value } from './series-lines.ts';
 
 /** A histogram as the HTTP API tells it: buckets that count something, with which of their ends belong to them. */
-export interface ToldHistogram {
+export interface JsonHistogram {
   readonly count: number;
   readonly sum: number;
   readonly buckets: readonly (readonly [ends: number, lower: number, upper: number, count: number])[];
 }
 
-type Told = number | NativeHistogram | ToldHistogram;
-type Points = ReadonlyMap<number, Told>;
+type AnswerValue = number | NativeHistogram | JsonHistogram;
+type Points = ReadonlyMap<number, AnswerValue>;
 
 /** An answer of the engine or of the HTTP API. */
-export type ToldAnswer =
-  | { readonly type: 'vector'; readonly elements: readonly { readonly labels: Labels; readonly value: Told }[] }
+export type ComparableAnswer =
+  | { readonly type: 'vector'; readonly elements: readonly { readonly labels: Labels; readonly value: AnswerValue }[] }
   | { readonly type: 'matrix'; readonly series: readonly { readonly labels: Labels; readonly points: Points }[] }
   | { readonly type: 'scalar'; readonly value: number }
   | { readonly type: 'string'; readonly value: string };
@@ -39,21 +39,21 @@ const almost = (left: number, right: number): boolean => {
 const allAlmost = (left: readonly number[], right: readonly number[]): boolean =>
   left.length === right.length && left.every((value, at) => almost(value, right[at] as number));
 
-const sameHistogram = (expected: Histogram, actual: Histogram, hintSaid: boolean): boolean => {
-  const want = expected.copy().compact();
+const sameHistogram = (expected: Histogram, actual: Histogram, hasHint: boolean): boolean => {
+  const expectedCompact = expected.copy().compact();
   const have = actual.copy().compact();
   return (
-    want.schema === have.schema &&
-    almost(want.count, have.count) &&
-    almost(want.sum, have.sum) &&
-    want.zeroThreshold === have.zeroThreshold &&
-    almost(want.zeroCount, have.zeroCount) &&
-    (!want.custom || allAlmost([...want.bounds], [...have.bounds])) &&
-    allAlmost(want.positive.indexes, have.positive.indexes) &&
-    allAlmost(want.negative.indexes, have.negative.indexes) &&
-    allAlmost(want.positive.counts, have.positive.counts) &&
-    allAlmost(want.negative.counts, have.negative.counts) &&
-    (!hintSaid || want.hint === have.hint)
+    expectedCompact.schema === have.schema &&
+    almost(expectedCompact.count, have.count) &&
+    almost(expectedCompact.sum, have.sum) &&
+    expectedCompact.zeroThreshold === have.zeroThreshold &&
+    almost(expectedCompact.zeroCount, have.zeroCount) &&
+    (!expectedCompact.custom || allAlmost([...expectedCompact.bounds], [...have.bounds])) &&
+    allAlmost(expectedCompact.positive.indexes, have.positive.indexes) &&
+    allAlmost(expectedCompact.negative.indexes, have.negative.indexes) &&
+    allAlmost(expectedCompact.positive.counts, have.positive.counts) &&
+    allAlmost(expectedCompact.negative.counts, have.negative.counts) &&
+    (!hasHint || expectedCompact.hint === have.hint)
   );
 };
 
@@ -62,31 +62,31 @@ const endsOf = ({ lowerInclusive, upperInclusive }: Bucket): number => {
   return upperInclusive ? 0 : 2;
 };
 
-const sameTold = (expected: Histogram, { count, sum, buckets }: ToldHistogram): boolean => {
-  const wanted = expected.all().filter((bucket) => bucket.count !== 0);
+const sameJsonHistogram = (expected: Histogram, { count, sum, buckets }: JsonHistogram): boolean => {
+  const expectedBuckets = expected.all().filter((bucket) => bucket.count !== 0);
   return (
     almost(expected.count, count) &&
     almost(expected.sum, sum) &&
-    wanted.length === buckets.length &&
+    expectedBuckets.length === buckets.length &&
     buckets.every(([ends, ...numbers], at) => {
-      const bucket = wanted[at] as Bucket;
+      const bucket = expectedBuckets[at] as Bucket;
       return ends === endsOf(bucket) && allAlmost([bucket.lower, bucket.upper, bucket.count], numbers);
     })
   );
 };
 
-const shown = (value: Value | Told): string => {
+const shown = (value: Value | AnswerValue): string => {
   if (typeof value !== 'object') return String(value);
   if ('buckets' in value) return JSON.stringify(value);
-  const histogram = 'hintSaid' in value ? value.histogram : histogramFrom(value);
+  const histogram = 'hasHint' in value ? value.histogram : histogramFrom(value);
   return `${histogramText(histogram)} ${JSON.stringify(nativeOf(histogram))}`;
 };
 
-const sameValue = (expected: Value, actual: Told): boolean => {
+const sameValue = (expected: Value, actual: AnswerValue): boolean => {
   if (typeof expected === 'object') {
     if (typeof actual !== 'object') return false;
-    if ('buckets' in actual) return sameTold(expected.histogram, actual);
-    return sameHistogram(expected.histogram, histogramFrom(actual), expected.hintSaid);
+    if ('buckets' in actual) return sameJsonHistogram(expected.histogram, actual);
+    return sameHistogram(expected.histogram, histogramFrom(actual), expected.hasHint);
   }
   return typeof actual === 'number' && typeof expected === 'number' && almost(expected, actual);
 };
@@ -108,7 +108,7 @@ const pointsOf = ({
   ]);
 
 /** An answer of the engine. */
-export const toldOf = (answer: Answer): ToldAnswer =>
+export const toComparableAnswer = (answer: Answer): ComparableAnswer =>
   answer.type === 'matrix'
     ? { type: 'matrix', series: answer.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
     : answer;
@@ -140,23 +140,23 @@ const pointsProblem = (expected: Evaluation, values: readonly Value[], points: P
   return left.size > 0 ? `points that are not expected: ${shownPoints(left)}` : undefined;
 };
 
-const matrixProblem = (expected: Evaluation, answer: ToldAnswer & { type: 'matrix' }): string | undefined => {
-  const wanted = new Map(expected.series.map(({ labels, values }) => [keyOf(labels), values]));
+const matrixProblem = (expected: Evaluation, answer: ComparableAnswer & { type: 'matrix' }): string | undefined => {
+  const expectedSeries = new Map(expected.series.map(({ labels, values }) => [keyOf(labels), values]));
   for (const series of answer.series) {
     const key = keyOf(series.labels);
-    const values = wanted.get(key);
+    const values = expectedSeries.get(key);
     const { points } = series;
     if (values === undefined) return `unexpected series ${key}: ${shownPoints(points)}`;
-    wanted.delete(key);
+    expectedSeries.delete(key);
     const problem = pointsProblem(expected, values, points);
     if (problem !== undefined) return `${key} ${problem}`;
   }
-  return wanted.size > 0 ? `missing: ${[...wanted.keys()].join(' ')}` : sortProblem(answer.series);
+  return expectedSeries.size > 0 ? `missing: ${[...expectedSeries.keys()].join(' ')}` : sortProblem(answer.series);
 };
 
 const vectorProblem = (
   expected: Evaluation,
-  { elements }: ToldAnswer & { type: 'vector' },
+  { elements }: ComparableAnswer & { type: 'vector' },
   ordered: boolean,
 ): string | undefined => {
   const places = new Map(expected.series.map(({ labels, values }, at) => [keyOf(labels), { at, value: values[0] }]));
@@ -172,7 +172,7 @@ const vectorProblem = (
 };
 
 /** What is wrong with an answer; undefined if it is as expected. */
-export const problemOf = (expected: Evaluation, answer: ToldAnswer): string | undefined => {
+export const problemOf = (expected: Evaluation, answer: ComparableAnswer): string | undefined => {
   const ordered = expected.expectations.some(({ of }) => of === 'ordered');
   switch (answer.type) {
     case 'matrix':
@@ -189,7 +189,7 @@ export const problemOf = (expected: Evaluation, answer: ToldAnswer): string | un
 };
 
 /** The elements of a range's answer at one of its times. */
-export const atTime = (answer: ToldAnswer, timeMs: number, scalar: boolean): ToldAnswer => {
+export const atTime = (answer: ComparableAnswer, timeMs: number, scalar: boolean): ComparableAnswer => {
   if (answer.type !== 'matrix') return answer;
   const elements = answer.series.flatMap(({ labels, points }) => {
     const value = points.get(timeMs);

@@ -75,7 +75,7 @@ export const customHistograms = (series: readonly LoadedSeries[]): LoadedSeries[
   }
   return [...collected.values()].map(({ labels, steps }) => {
     const values: Value[] = [];
-    for (const [step, parts] of steps) values[step] = { histogram: histogramOf(parts), hintSaid: false };
+    for (const [step, parts] of steps) values[step] = { histogram: histogramOf(parts), hasHint: false };
     return { labels, values: Array.from(values), starts: [] };
   });
 };

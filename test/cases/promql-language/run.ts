@@ -5,7 +5,7 @@ import { PromqlExecutionError, PromqlSyntaxError } from '../../../queries/promql
 import { printed } from '../../../queries/promql/syntax/print.ts';
 import { type Expression, walk } from '../../../queries/promql/syntax/tree.ts';
 import type { Command, Evaluation, Expectation } from './commands.ts';
-import { atTime, problemOf, type ToldAnswer, toldOf } from './compare.ts';
+import { atTime, type ComparableAnswer, problemOf, toComparableAnswer } from './compare.ts';
 import { Store } from './store.ts';
 
 /** How Prometheus sets its engine up for these files. */
@@ -17,7 +17,7 @@ interface Times {
   readonly stepMs: number;
 }
 
-const ask = (store: Store, query: ParsedQuery, times: Times): Evaluated => {
+const evaluateQuery = (store: Store, query: ParsedQuery, times: Times): Evaluated => {
   const selections = selectionsOf(query, times, options);
   return evaluate(
     query,
@@ -33,22 +33,22 @@ const expectationProblem = (
   of: 'warn' | 'info',
   texts: readonly string[],
 ): string | undefined => {
-  const wanted = expectations.filter((expectation) => expectation.of === of);
+  const matching = expectations.filter((expectation) => expectation.of === of);
   if (expectations.some((expectation) => expectation.of === `no_${of}`) && texts.length > 0)
     return `unexpected ${of}: ${texts.join(' | ')}`;
-  if (wanted.length === 0) return undefined;
+  if (matching.length === 0) return undefined;
   if (texts.length === 0) return `expected ${of}, got none`;
-  if (!wanted.every(({ matches }) => texts.some(matches))) return `no ${of} as expected among ${texts.join(' | ')}`;
-  return texts.every((text) => wanted.some(({ matches }) => matches(text)))
+  if (!matching.every(({ matches }) => texts.some(matches))) return `no ${of} as expected among ${texts.join(' | ')}`;
+  return texts.every((text) => matching.some(({ matches }) => matches(text)))
     ? undefined
     : `unexpected ${of} among ${texts.join(' | ')}`;
 };
 
 /** What is wrong with a failure of that text, if anything is. */
 export const refusalProblem = ({ expectations }: Evaluation, message: string): string | undefined => {
-  const wanted = expectations.filter(({ of }) => of === 'fail');
-  if (wanted.length === 0) return `failed: ${message}`;
-  return wanted.every(({ matches }) => matches(message)) ? undefined : `failed otherwise: ${message}`;
+  const matching = expectations.filter(({ of }) => of === 'fail');
+  if (matching.length === 0) return `failed: ${message}`;
+  return matching.every(({ matches }) => matches(message)) ? undefined : `failed otherwise: ${message}`;
 };
 
 const failureProblem = (command: Evaluation, error: unknown): string | undefined =>
@@ -65,7 +65,7 @@ export const answerProblem = (
     value,
     warnings,
     infos,
-  }: { readonly value: ToldAnswer; readonly warnings: readonly string[]; readonly infos: readonly string[] },
+  }: { readonly value: ComparableAnswer; readonly warnings: readonly string[]; readonly infos: readonly string[] },
 ): string | undefined => {
   if (mayFail(command)) return 'expected a failure';
   return (
@@ -80,12 +80,12 @@ const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery
   const times = command.instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : command;
   let result: Evaluated;
   try {
-    result = ask(store, query, times);
+    result = evaluateQuery(store, query, times);
   } catch (error) {
     return failureProblem(command, error);
   }
   return (
-    answerProblem(command, { ...result, value: toldOf(result.value) }) ??
+    answerProblem(command, { ...result, value: toComparableAnswer(result.value) }) ??
     (command.instant ? rangeProblem(store, command, query, atMs, result) : undefined)
   );
 };
@@ -101,8 +101,8 @@ const rangeProblem = (
   const ordered = command.expectations.some(({ of }) => of === 'ordered');
   if (value.type === 'matrix' || value.type === 'string' || command.matrix) return undefined;
   if (ordered || /(start|end|range|step)\(\)/.test(query.text)) return undefined;
-  const range = ask(store, query, { startMs: atMs - 60_000, endMs: atMs + 60_000, stepMs: 60_000 });
-  const problem = problemOf(command, atTime(toldOf(range.value), atMs, value.type === 'scalar'));
+  const range = evaluateQuery(store, query, { startMs: atMs - 60_000, endMs: atMs + 60_000, stepMs: 60_000 });
+  const problem = problemOf(command, atTime(toComparableAnswer(range.value), atMs, value.type === 'scalar'));
   return problem && `in a range: ${problem}`;
 };
 

@@ -7,7 +7,7 @@ import { readNumber } from '../../../queries/promql/syntax/numbers.ts';
 import { unquoted } from '../../../queries/promql/syntax/quotes.ts';
 
 /** One value of a line: nothing, a float, a stale marker or a histogram. */
-export type Value = undefined | number | 'stale' | { readonly histogram: Histogram; readonly hintSaid: boolean };
+export type Value = undefined | number | 'stale' | { readonly histogram: Histogram; readonly hasHint: boolean };
 
 const text = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + '`[^`]*`';
 const metric = new RegExp(String.raw`^([a-zA-Z_:][\w:]*)?\s*(\{(?!\{)(?:[^"'${'`'}}]|${text})*\})?`);
@@ -40,7 +40,7 @@ const hints: Readonly<Record<string, ResetHint>> = {
 };
 
 /** A histogram between `{{` and `}}`. */
-const histogramFrom = (description: string): { histogram: Histogram; hintSaid: boolean } => {
+const histogramFrom = (description: string): { histogram: Histogram; hasHint: boolean } => {
   const fields = new Map<string, string>();
   for (const [, key = '', list, value] of description.matchAll(/([a-z_]+):(?:\[([^\]]*)\]|(\S+))/gi))
     fields.set(key.toLowerCase(), list ?? value ?? '');
@@ -60,7 +60,7 @@ const histogramFrom = (description: string): { histogram: Histogram; hintSaid: b
   histogram.negative = side('n_buckets', 'n_offset');
   const hint = fields.get('counter_reset_hint');
   histogram.hint = hint === undefined ? 'unknown' : (hints[hint] as ResetHint);
-  return { histogram, hintSaid: hint !== undefined };
+  return { histogram, hasHint: hint !== undefined };
 };
 
 const histogramItem = /^\{\{(.*?)\}\}(?:([+-])\{\{(.*?)\}\})?(?:x(\d+))?$/s;
@@ -71,12 +71,12 @@ const histogramValues = ([, first = '', sign, step, times]: RegExpExecArray): Va
   const added = step === undefined ? undefined : histogramFrom(step);
   const values: Value[] = [start];
   let current = start.histogram;
-  const hintSaid = added?.hintSaid ?? start.hintSaid;
+  const hasHint = added?.hasHint ?? start.hasHint;
   for (let time = 0; time < Number(times ?? 0); time++) {
     if (added !== undefined) current = combined(current, added.histogram, sign === '-' ? -1 : 1).result;
-    values.push({ histogram: current, hintSaid });
+    values.push({ histogram: current, hasHint });
   }
-  if (values.length > 1) values[0] = { histogram: start.histogram, hintSaid };
+  if (values.length > 1) values[0] = { histogram: start.histogram, hasHint };
   return values;
 };
 

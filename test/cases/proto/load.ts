@@ -115,8 +115,8 @@ export const messageOf = (type: protobuf.Type, depth: number): fc.Arbitrary<Reco
   return fc.tuple(fc.record(model, { requiredKeys: [] }), fc.nat()).map(([message, chosen]) => {
     for (const { oneof } of type.oneofsArray.filter(({ oneof }) => oneof.length > 1)) {
       const present = oneof.filter((name) => Object.hasOwn(message, name));
-      const kept = present[chosen % Math.max(1, present.length)];
-      for (const name of present) if (name !== kept) delete message[name];
+      const remainingName = present[chosen % Math.max(1, present.length)];
+      for (const name of present) if (name !== remainingName) delete message[name];
     }
     return message;
   });

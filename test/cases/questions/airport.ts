@@ -1,5 +1,5 @@
 /** Questions of somebody who runs an airport. Built in with the grammar. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['check-in', 'baggage', 'gates', 'security', 'flight-board', 'lounge'];
 const resource = [
@@ -47,7 +47,7 @@ export const airport = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const airportQuestions: readonly Asked[] = [
+export const airportQuestions: readonly QuestionCase[] = [
   [
     'what errors did check-in throw today',
     [

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a bank. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['ledger-api', 'card-gateway', 'fraud-check', 'statements', 'atm-proxy', 'login'];
 const resource = [
@@ -46,7 +46,7 @@ export const bank = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const bankQuestions: readonly Asked[] = [
+export const bankQuestions: readonly QuestionCase[] = [
   ['how many transfers were rejected this week', 'metric transfers.rejected increase/sum 09T00:00..11T10:30'],
   [
     'transfers completed per hour by currency yesterday',

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a clinic, in words that are less like the grammar's. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['appointments', 'patient-records', 'lab-results', 'prescriptions', 'notifier', 'front-desk'];
 const resource = [
@@ -42,7 +42,7 @@ export const clinic = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const clinicQuestions: readonly Asked[] = [
+export const clinicQuestions: readonly QuestionCase[] = [
   ['Give me the number of log entries for each service over the past day.', 'logs count by service 10T10:30..11T10:30'],
   [
     'Any errors in lab-results logs during the last 45 minutes?',

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs the bookings of hotels. Put aside, and read once. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['search', 'rooms', 'booking', 'payments', 'guest-app', 'housekeeping'];
 const resource = [
@@ -47,7 +47,7 @@ export const hotel = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const hotelQuestions: readonly Asked[] = [
+export const hotelQuestions: readonly QuestionCase[] = [
   ['bookings made in prague yesterday', 'metric bookings.made increase/sum [hotel:prague] 10T00:00..11T00:00'],
   ['how many bookings were cancelled this week', 'metric bookings.cancelled increase/sum 09T00:00..11T10:30'],
   ['cancellations per hotel', 'refused unknown-name'],

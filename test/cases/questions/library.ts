@@ -1,5 +1,5 @@
 /** Questions of somebody who runs the libraries of a city, in words of one who had not read the grammar; what is refused here and asks for telemetry was not understood. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['catalog', 'lending', 'holds', 'ebooks', 'accounts', 'mailer'];
 const branches = ['central', 'harbour', 'northside'];
@@ -52,7 +52,7 @@ export const library = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const libraryQuestions: readonly Asked[] = [
+export const libraryQuestions: readonly QuestionCase[] = [
   ['how many errors did we have in the last hour', ['logs count [severity:>=error]', 'traces count [status:error]']],
   [
     'errors per service today',

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs the meters of a power utility. Written before the grammar was looked at. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['meter-gateway', 'readings', 'billing', 'outage-desk', 'tariffs', 'field-app'];
 const resource = [
@@ -47,7 +47,7 @@ export const metering = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const meteringQuestions: readonly Asked[] = [
+export const meteringQuestions: readonly QuestionCase[] = [
   [
     'how many readings were rejected today',
     [
@@ -120,7 +120,7 @@ export const meteringQuestions: readonly Asked[] = [
 ];
 
 /** Put aside, and read once after the grammar had learnt from those above. */
-export const meteringQuestionsApart: readonly Asked[] = [
+export const heldOutMeteringQuestions: readonly QuestionCase[] = [
   [
     'rejected readings per hour since Monday',
     [

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs the site of a newspaper. Put aside, and read once. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['front-page', 'articles', 'paywall', 'comments', 'ad-server', 'newsletter'];
 const resource = [
@@ -47,7 +47,7 @@ export const newspaper = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const newspaperQuestions: readonly Asked[] = [
+export const newspaperQuestions: readonly QuestionCase[] = [
   ['page views today by section', 'metric page.views increase/sum by section 11T00:00..11T10:30'],
   ['how many subscriptions did we sell yesterday', 'refused unknown-name'],
   ['how many readers are online right now', 'metric readers.online last/sum'],

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a parcel service, in words of their own. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['intake', 'sorting', 'route-planner', 'courier-app', 'tracking', 'customs'];
 const resource = [
@@ -45,7 +45,7 @@ export const parcels = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const parcelQuestions: readonly Asked[] = [
+export const parcelQuestions: readonly QuestionCase[] = [
   [
     'give me all error messages of sorting since this morning 6 am',
     'logs rows [service:sorting severity:>=error] 11T06:00..11T10:30',
@@ -106,7 +106,7 @@ export const parcelQuestions: readonly Asked[] = [
 ];
 
 /** Put aside, and read once after the grammar had learnt from those above. What is refused here was not understood. */
-export const parcelQuestionsApart: readonly Asked[] = [
+export const heldOutParcelQuestions: readonly QuestionCase[] = [
   ['any critical logs in customs overnight', 'refused unknown-name'],
   [
     'I want to see warnings from courier-app of the last 45 minutes',

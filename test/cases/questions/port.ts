@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a container port. Written before they were read; what is refused here and asks for telemetry was not understood. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['berth-planner', 'crane-control', 'gate-in', 'manifest', 'pilotage', 'truck-portal'];
 const resource = [
@@ -51,7 +51,7 @@ export const port = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const portQuestions: readonly Asked[] = [
+export const portQuestions: readonly QuestionCase[] = [
   [
     'Show errors in crane-control from the last 20 minutes',
     [

@@ -2,11 +2,11 @@
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';
-import { answerTo, nowMs, usualRange } from './asked.ts';
+import { answerTo, defaultRange, nowMs } from './question-case.ts';
 import { shop } from './shop.ts';
 import { trades, tradesWithUnknownWords } from './trades.ts';
 
-const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, usualRange }, shop);
+const read = (question: string, timeZone = 'UTC') => understand({ question, nowMs, timeZone, defaultRange }, shop);
 
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
@@ -39,9 +39,9 @@ const ranges: readonly (readonly [said: string, expected: string])[] = [
   ['yesterday after 5 pm', '10T17:00..11T00:00'],
   ['between Monday and Tuesday', '09T00:00..11T00:00'],
 ];
-for (const [said, expected] of ranges)
-  test(`"${said}" is a range`, (t) => {
-    t.is(answerTo(`number of logs ${said}`, shop), `logs count ${expected}`);
+for (const [phrase, expected] of ranges)
+  test(`"${phrase}" is a range`, (t) => {
+    t.is(answerTo(`number of logs ${phrase}`, shop), `logs count ${expected}`);
   });
 
 test('days and hours are those of the zone', (t) => {
@@ -74,14 +74,15 @@ const sentences: readonly (readonly [question: string, sentence: string])[] = [
 for (const [question, sentence] of sentences)
   test(`the query of "${question}" is told in words`, (t) => {
     const understood = read(question);
-    t.is(understood.is, 'asking');
-    if (understood.is === 'asking') t.is(sentenceOf({ ...understood.asking, timeZone: 'UTC' }), sentence);
+    t.is(understood.is, 'interpretation');
+    if (understood.is === 'interpretation')
+      t.is(sentenceOf({ ...understood.interpretation, timeZone: 'UTC' }), sentence);
   });
 
 test('each word stands beside what it became', (t) => {
   const understood = read('Show avrage latency of chekout per minute, please');
-  t.is(understood.is, 'asking');
-  t.deepEqual(understood.is === 'asking' && understood.asking.words, [
+  t.is(understood.is, 'interpretation');
+  t.deepEqual(understood.is === 'interpretation' && understood.interpretation.words, [
     { text: 'Show', became: null },
     { text: 'avrage', became: 'avg' },
     { text: 'latency', became: 'duration' },
@@ -134,9 +135,9 @@ test('a word that nothing is called is never lost, wherever it stands in a quest
     for (const [question, expected] of questions.filter(([, each]) => !String(each).startsWith('refused'))) {
       const words = question.split(' ');
       for (const at of [...words.keys(), words.length]) {
-        const asked = words.toSpliced(at, 0, 'zebra').join(' ');
-        const answer = String(answerTo(asked, catalogue));
-        t.true(answer.startsWith('refused') || answer.includes('zebra'), `${asked}: ${answer}, as ${expected}`);
+        const question = words.toSpliced(at, 0, 'zebra').join(' ');
+        const answer = String(answerTo(question, catalogue));
+        t.true(answer.startsWith('refused') || answer.includes('zebra'), `${question}: ${answer}, as ${expected}`);
       }
     }
 });
@@ -163,6 +164,7 @@ const hostile: readonly (readonly [title: string, text: string])[] = [
 for (const [title, text] of hostile)
   test(`${title}: an answer or a refusal`, (t) => {
     const understood = read(text);
-    t.true(['asking', 'alternatives', 'refusal'].includes(understood.is));
-    if (understood.is === 'asking') t.notThrows(() => sentenceOf({ ...understood.asking, timeZone: 'UTC' }));
+    t.true(['interpretation', 'alternatives', 'refusal'].includes(understood.is));
+    if (understood.is === 'interpretation')
+      t.notThrows(() => sentenceOf({ ...understood.interpretation, timeZone: 'UTC' }));
   });

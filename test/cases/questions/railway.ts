@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a railway. The grammar was not built with these: see `subjects/questions/README.md`. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['ticketing', 'timetable', 'seat-allocation', 'signal-gateway', 'passenger-app', 'billing'];
 const resource = [
@@ -51,7 +51,7 @@ export const railway = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const railwayQuestions: readonly Asked[] = [
+export const railwayQuestions: readonly QuestionCase[] = [
   [
     'How many errors were logged by ticketing during the last 3 hours?',
     'logs count [service:ticketing severity:>=error] 11T07:30..11T10:30',

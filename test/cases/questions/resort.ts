@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a ski resort. Written before they were read; what is refused here and asks for telemetry was not understood. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['lift-control', 'ticketing', 'ski-school', 'rental', 'snow-report', 'webcams'];
 const resource = [
@@ -50,7 +50,7 @@ export const resort = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const resortQuestions: readonly Asked[] = [
+export const resortQuestions: readonly QuestionCase[] = [
   ['how deep is the snow at the peak', 'refused unknown-name'],
   [
     'snow depth by station over the last 7 days, daily',

@@ -1,5 +1,5 @@
 /** Questions of somebody who runs a shop: the grammar was built with them. */
-import { type Asked, field, metric, signal } from './asked.ts';
+import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['checkout', 'cart', 'payment', 'shipping', 'product-catalog', 'web-frontend'];
 const resource = [
@@ -48,7 +48,7 @@ export const shop = {
 };
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
-export const shopQuestions: readonly Asked[] = [
+export const shopQuestions: readonly QuestionCase[] = [
   ['how many error logs did checkout write in the last hour', 'logs count [service:checkout severity:>=error]'],
   ['show me the latest 20 logs of payment', 'logs rows [service:payment] limit 20'],
   ['p95 latency of checkout', 'traces p95(duration) [kind:server service:checkout]'],

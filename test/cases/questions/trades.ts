@@ -4,9 +4,9 @@ import { bank, bankQuestions } from './bank.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
 import { hotel, hotelQuestions } from './hotel.ts';
 import { library, libraryQuestions } from './library.ts';
-import { metering, meteringQuestions, meteringQuestionsApart } from './metering.ts';
+import { heldOutMeteringQuestions, metering, meteringQuestions } from './metering.ts';
 import { newspaper, newspaperQuestions } from './newspaper.ts';
-import { parcelQuestions, parcelQuestionsApart, parcels } from './parcels.ts';
+import { heldOutParcelQuestions, parcelQuestions, parcels } from './parcels.ts';
 import { port, portQuestions } from './port.ts';
 import { railway, railwayQuestions } from './railway.ts';
 import { resort, resortQuestions } from './resort.ts';
@@ -18,8 +18,8 @@ export const trades = [
   ['a railway', railway, railwayQuestions],
   ['a clinic', clinic, clinicQuestions],
   ['a bank', bank, bankQuestions],
-  ['a parcel service', parcels, [...parcelQuestions, ...parcelQuestionsApart]],
-  ['a power utility', metering, [...meteringQuestions, ...meteringQuestionsApart]],
+  ['a parcel service', parcels, [...parcelQuestions, ...heldOutParcelQuestions]],
+  ['a power utility', metering, [...meteringQuestions, ...heldOutMeteringQuestions]],
   ['a newspaper', newspaper, newspaperQuestions],
   ['a hotel', hotel, hotelQuestions],
   ['an airport', airport, airportQuestions],

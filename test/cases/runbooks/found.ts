@@ -5,7 +5,7 @@ import { readDocument } from '../../../subjects/runbooks/passages.ts';
 import type { Written } from './grown-with.ts';
 
 /** Shares of alerts whose runbook is the first, and among the first five; `missed` are titles with what came first. */
-export const foundFor = async (asked: readonly Written[], among: readonly Written[]) => {
+export const foundFor = async (queries: readonly Written[], among: readonly Written[]) => {
   const index = new PassageIndex();
   for (const book of await handbook()) await index.add(`handbook:${book.id}`, book);
   for (const { title, content } of among) {
@@ -13,10 +13,10 @@ export const foundFor = async (asked: readonly Written[], among: readonly Writte
     await index.add(title, { source: 'document', id: title, title, url: '', passages });
   }
   const from: ReadonlySet<Source> = new Set<Source>(['document', 'handbook']);
-  const places = asked.map(({ title, alert }) => {
+  const places = queries.map(({ title, alert }) => {
     const books = [...new Set(index.search(alert, { from, limit: 50 }).map(({ book }) => book.id))];
     return { title, place: books.indexOf(title) + 1 || Number.POSITIVE_INFINITY, first: books[0] };
   });
-  const within = (most: number): number => places.filter(({ place }) => place <= most).length / places.length;
+  const within = (max: number): number => places.filter(({ place }) => place <= max).length / places.length;
   return { first: within(1), five: within(5), missed: places.filter(({ place }) => place > 1) };
 };

@@ -2,8 +2,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { momentsOf } from '../../../processors/alerts/alert-evaluation.ts';
-import { Things } from '../../../processors/engine/schedule-things.ts';
-import { nextDue, sharedPhaseOf, thingKey } from '../../../processors/engine/schedule-times.ts';
+import { ScheduleItems } from '../../../processors/engine/schedule-items.ts';
+import { itemKey, nextDue, sharedPhaseOf } from '../../../processors/engine/schedule-times.ts';
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import { AlertRouting } from '../../../schemas/resources/alert-routing.ts';
@@ -23,27 +23,27 @@ const { groupWaitMs } = compileRoutes(AlertRouting.parse({ receivers: [{ name: '
 
 test('a slice is measured and landed before its rules read it, and the webhook comes within 90 s of its end', (t) => {
   const slo = SloFields.parse({ name: 'checkout', service: 'checkout' });
-  const things = new Things(sloMeasurement, silent);
+  const registry = new ScheduleItems(sloMeasurement, silent);
   fc.assert(
     fc.property(fc.uuid(), fc.uuid(), fc.integer({ min: 28_000_000, max: 30_000_000 }), (tenantId, id, minute) => {
       const endMs = minute * minuteMs;
       const document = { ...slo, id, version: 1, createdAt: '', updatedAt: '' };
-      const { slot, key } = things.change({ tenantId, id, before: undefined, after: document });
-      const thing = things.of(slot).get(key);
-      if (thing === undefined) throw new Error('it is not measured');
-      const measuredMs = nextDue(thing.phase, thing.everyMs, endMs - 1) - endMs;
+      const { slot, key } = registry.change({ tenantId, id, before: undefined, after: document });
+      const item = registry.of(slot).get(key);
+      if (item === undefined) throw new Error('it is not measured');
+      const measuredMs = nextDue(item.phase, item.everyMs, endMs - 1) - endMs;
       t.true(measuredMs >= 2000, `measured ${measuredMs} ms after its end`);
       for (const [ruleId, rule] of alertRulesOf(id, slo)) {
         const everyMs = msOf(rule.interval);
         const delayMs = msOf(rule.delay);
         t.true(measuredMs + latenessMs + landingMs <= delayMs);
-        const phase = sharedPhaseOf(tenantId, thingKey(tenantId, ruleId), {
+        const phase = sharedPhaseOf(tenantId, itemKey(tenantId, ruleId), {
           everyMs,
           ...momentsOf({ ...rule, id: ruleId, version: 1 }),
         });
         const evaluatedMs = nextDue(phase, everyMs, endMs + delayMs - 1) - endMs;
-        const toldMs = evaluatedMs + latenessMs + groupWaitMs + deliveryMs;
-        t.true(toldMs <= within, `told ${toldMs} ms after its end`);
+        const notifiedAfterMs = evaluatedMs + latenessMs + groupWaitMs + deliveryMs;
+        t.true(notifiedAfterMs <= within, `told ${notifiedAfterMs} ms after its end`);
       }
     }),
   );

@@ -3,46 +3,46 @@ import test from 'ava';
 import { BackFills } from '../../../processors/slos/back-fills.ts';
 
 test('one of an organization runs at a time, in order, and those of others beside it', async (t) => {
-  const turns = new BackFills(() => 0);
-  const told: string[] = [];
+  const backFills = new BackFills(() => 0);
+  const started: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (tenantId: string, name: string, untilMs = 1) =>
-    turns.inTurn(tenantId, untilMs, async () => {
-      told.push(name);
+    backFills.runQueued(tenantId, untilMs, async () => {
+      started.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
     });
   const all = [run('a', 'first'), run('a', 'second'), run('b', 'of b'), run('a', 'third')];
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   await settle();
-  t.deepEqual(told, ['first', 'of b']);
+  t.deepEqual(started, ['first', 'of b']);
   ends.get('first')?.();
   await settle();
-  t.deepEqual(told, ['first', 'of b', 'second']);
+  t.deepEqual(started, ['first', 'of b', 'second']);
   for (const name of ['second', 'of b']) ends.get(name)?.();
   await settle();
   ends.get('third')?.();
   await Promise.all(all);
-  t.is(told.at(-1), 'third');
+  t.is(started.at(-1), 'third');
 });
 
 test('who waits for too long does without, and one that fails gives its turn to the next', async (t) => {
   let nowMs = 0;
-  const turns = new BackFills(() => nowMs);
-  const told: string[] = [];
+  const backFills = new BackFills(() => nowMs);
+  const started: string[] = [];
   let end = (): void => {};
-  const failing = turns.inTurn('a', 10, async () => {
+  const failing = backFills.runQueued('a', 10, async () => {
     await new Promise<void>((resolve) => {
       end = resolve;
     });
     throw new Error('away');
   });
-  const late = turns.inTurn('a', 10, async () => void told.push('late'));
-  const patient = turns.inTurn('a', 30, async () => void told.push('patient'));
+  const late = backFills.runQueued('a', 10, async () => void started.push('late'));
+  const patient = backFills.runQueued('a', 30, async () => void started.push('patient'));
   nowMs = 20;
   end();
   await t.throwsAsync(failing, { message: 'away' });
   await Promise.all([late, patient]);
-  t.deepEqual(told, ['patient']);
-  await turns.inTurn('a', 30, async () => void told.push('again'));
-  t.deepEqual(told, ['patient', 'again']);
+  t.deepEqual(started, ['patient']);
+  await backFills.runQueued('a', 30, async () => void started.push('again'));
+  t.deepEqual(started, ['patient', 'again']);
 });

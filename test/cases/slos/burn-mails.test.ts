@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { memoryCounters } from '../../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import type { Letter } from '../../../api/mail/letter.ts';
-import { tellOfBurns } from '../../../api/slos/burn-mails.ts';
+import type { MailDraft } from '../../../api/mail/mail-text.ts';
+import { notifyBurns } from '../../../api/slos/burn-mails.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import { silent } from '../../../schemas/ports/log.ts';
@@ -43,15 +43,15 @@ test('each receiver of a project that wants it is told of a burn once, and again
         })),
     }),
   } as unknown as Columns;
-  const sent: Letter[] = [];
-  const look = async (): Promise<string[]> => {
+  const sent: MailDraft[] = [];
+  const sendMails = async (): Promise<string[]> => {
     sent.length = 0;
     const settings = { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' };
-    const put = async (_: unknown, letter: Letter | undefined) => {
-      if (letter !== undefined) sent.push(letter);
+    const put = async (_: unknown, mail: MailDraft | undefined) => {
+      if (mail !== undefined) sent.push(mail);
       return 'id';
     };
-    await tellOfBurns(
+    await notifyBurns(
       {
         ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }), settings },
         mail: { configured: true, deliveryOf: async () => 'queued', put },
@@ -60,15 +60,15 @@ test('each receiver of a project that wants it is told of a burn once, and again
     );
     return sent.map(({ to }) => to).toSorted();
   };
-  t.deepEqual(await look(), []);
+  t.deepEqual(await sendMails(), []);
   firing.set('fast', 'error').set('alone', 'critical');
-  t.deepEqual(await look(), ['ann@a.example', 'bob@a.example']);
+  t.deepEqual(await sendMails(), ['ann@a.example', 'bob@a.example']);
   t.is(sent[0]?.subject, 'Objective burns its error budget: Checkout');
   t.true(sent[0]?.paragraphs[0]?.includes('14.4 is above 14 in 1h and 5m'));
   t.is(sent[0]?.link?.url, 'https://oiq.example/slos?open=s1');
-  t.deepEqual(await look(), [], 'once');
+  t.deepEqual(await sendMails(), [], 'once');
   firing.clear();
-  t.deepEqual(await look(), []);
+  t.deepEqual(await sendMails(), []);
   firing.set('fast', 'critical');
-  t.deepEqual(await look(), ['ann@a.example', 'bob@a.example', 'top@a.example']);
+  t.deepEqual(await sendMails(), ['ann@a.example', 'bob@a.example', 'top@a.example']);
 });

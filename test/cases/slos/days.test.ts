@@ -23,16 +23,16 @@ test.before(async () => {
 });
 test.after.always(() => tables?.close());
 
-type Told = readonly [beginMs: number, good: number, total: number];
+type Slice = readonly [beginMs: number, good: number, total: number];
 let offset = 0;
-const land = async (sloId: string, objective: SloObjective, slices: readonly Told[], series = 's'): Promise<void> => {
+const land = async (sloId: string, objective: SloObjective, slices: readonly Slice[], series = 's'): Promise<void> => {
   offset += 1;
-  const lookMs = beginMs + days * dayMs + offset;
-  const told = {
-    ...{ tenantId: 'a', sloId, series, lookMs, error: '', objective, slices },
-    ...{ fromMs: beginMs, upToMs: lookMs, settledUpToMs: beginMs },
+  const measuredAtMs = beginMs + days * dayMs + offset;
+  const measurement = {
+    ...{ tenantId: 'a', sloId, series, lookMs: measuredAtMs, error: '', objective, slices },
+    ...{ fromMs: beginMs, upToMs: measuredAtMs, settledUpToMs: beginMs },
   };
-  const { rejected } = await tables.land([{ offset, value: Buffer.from(JSON.stringify([told])), headers: {} }], {
+  const { rejected } = await tables.land([{ offset, value: Buffer.from(JSON.stringify([measurement])), headers: {} }], {
     sink: 'slo-slices',
   });
   if (rejected.length > 0) throw new Error(rejected[0]?.message);
@@ -68,7 +68,7 @@ const holds = async (
 };
 
 /** What each way of budgeting counts, as a numerator and a denominator: from what was told last of each slice, by nothing of the product's. */
-const counted = (slices: Iterable<Told>, { budgeting }: SloObjective) => {
+const counted = (slices: Iterable<Slice>, { budgeting }: SloObjective) => {
   const known = [...slices]
     .map(([, good, total]) => [BigInt(good), BigInt(total)] as const)
     .filter(([, total]) => total > 0n);
@@ -142,7 +142,7 @@ test.serial('sums of windows are those of the slices after any replacements and 
         const windows = edges.map(([one, other]) => ({
           ...{ fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) },
         }));
-        const last = new Map<number, Told>();
+        const last = new Map<number, Slice>();
         for (const [index, step] of steps.entries())
           if (step === 'sum up') fromDays += await sumUpDays(tables.columns, rested());
           else {
@@ -152,8 +152,8 @@ test.serial('sums of windows are those of the slices after any replacements and 
           }
         const whole = { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) };
         await holds(t, sloId, objective, [...windows, whole]);
-        const asked = [{ ...{ sloId, series: 's', objective }, windows: [...windows, whole] }];
-        const summed = (await readWindows(reading(), asked))(0);
+        const requests = [{ ...{ sloId, series: 's', objective }, windows: [...windows, whole] }];
+        const summed = (await readWindows(reading(), requests))(0);
         for (const window of [...windows, whole]) {
           const within = [...last.values()].filter(([at]) => at >= window.fromMs && at < window.toMs);
           isExactly(t, summed(window), objective, counted(within, objective));
@@ -170,7 +170,7 @@ test.serial(
   async (t) => {
     for (const objective of objectives) {
       const sloId = `quiet-${objective.budgeting}`;
-      const slices = Array.from({ length: days * 24 }, (_, hour): Told => [inMinutes(hour * 60), hour % 5, 5]);
+      const slices = Array.from({ length: days * 24 }, (_, hour): Slice => [inMinutes(hour * 60), hour % 5, 5]);
       await land(sloId, objective, slices);
       await sumUpDays(tables.columns, rested());
       const statements: string[] = [];
@@ -183,14 +183,14 @@ test.serial(
         }) as typeof own.query,
       };
       const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-      const asked = [{ ...{ sloId, series: 's', objective }, windows: [window] }];
-      t.is((await readWindows({ columns }, asked))(0)(window).known, days * 24);
+      const requests = [{ ...{ sloId, series: 's', objective }, windows: [window] }];
+      t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24);
       t.deepEqual(
         statements.map((sql) => sql.includes('FROM slo_slices')),
         [false],
       );
       await land(sloId, objective, [[inMinutes(61), 9, 9]]);
-      t.is((await readWindows({ columns }, asked))(0)(window).known, days * 24 + 1);
+      t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24 + 1);
       t.true(statements.at(-1)?.includes('FROM slo_slices'));
       await holds(t, sloId, objective, [window]);
       // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
@@ -205,7 +205,7 @@ test.serial('what is left out of a window is not in its sums, and is in those of
   for (let day = 0; day < days; day++)
     await land(
       ...(['maintained', objective] as const),
-      Array.from({ length: 1440 }, (_, minute): Told => [inMinutes(day * 1440 + minute), 1, 1]),
+      Array.from({ length: 1440 }, (_, minute): Slice => [inMinutes(day * 1440 + minute), 1, 1]),
     );
   await sumUpDays(tables.columns, rested());
   const time = fc.integer({ min: 0, max: days * 1440 });
@@ -216,8 +216,8 @@ test.serial('what is left out of a window is not in its sums, and is in those of
         index % 2 === 1 ? [{ fromMs: inMinutes(sorted[index - 1] ?? 0), toMs: inMinutes(at) }] : [],
       );
       const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
-      const asked = [{ ...{ sloId: 'maintained', series: 's', objective, excluded }, windows: [window] }];
-      const summed = (await readWindows(reading(), asked))(0);
+      const requests = [{ ...{ sloId: 'maintained', series: 's', objective, excluded }, windows: [window] }];
+      const summed = (await readWindows(reading(), requests))(0);
       t.is(summed(window).known, slicesIn(window, excluded, minuteMs));
       t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
     }),
@@ -229,7 +229,7 @@ test.serial(
   'slices of an objective are not counted that are of how it was measured before, as another one is now',
   async (t) => {
     const [objective] = objectives as [SloObjective];
-    const inDay = (day: number, total: number): Told => [inMinutes(day * 1440 + 7), 1, total];
+    const inDay = (day: number, total: number): Slice => [inMinutes(day * 1440 + 7), 1, total];
     await land('now', objective, [inDay(0, 2), inDay(3, 3)]);
     await land('other', objective, [inDay(0, 5), inDay(3, 7)], 'before');
     await land('now', objective, [inDay(0, 11), inDay(3, 13)], 'before');
@@ -241,11 +241,11 @@ test.serial(
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     const half = { fromMs: inMinutes(5), toMs: inMinutes(4 * 1440 + 5) };
     for (const windows of [[window], [window, half]]) {
-      const asked = [
+      const requests = [
         { ...{ sloId: 'now', series: 's', objective }, windows },
         { ...{ sloId: 'other', series: 'before', objective }, windows },
       ];
-      const summed = await readWindows(reading(), asked);
+      const summed = await readWindows(reading(), requests);
       for (const one of windows) {
         t.deepEqual(summed(0)(one).total, { over: 5n, under: 1n });
         t.deepEqual(summed(1)(one).total, { over: 12n, under: 1n });
@@ -259,14 +259,14 @@ test.serial(
   async (t) => {
     const [objective] = objectives as [SloObjective];
     const ids = ['first', 'second', 'third'];
-    const inDay = (day: number, total: number): Told => [inMinutes(day * 1440 + 7), 1, total];
+    const inDay = (day: number, total: number): Slice => [inMinutes(day * 1440 + 7), 1, total];
     for (const id of ids) await land(id, objective, [inDay(0, 2), inDay(1, 3), inDay(2, 5)]);
     await sumUpDays(tables.columns, rested());
     for (const id of ids) await land(id, objective, [inDay(1, 7)]);
     await land('second', objective, [inDay(2, 11)]);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-    const asked = ids.map((sloId) => ({ ...{ sloId, series: 's', objective }, windows: [window] }));
-    const summed = await readWindows(reading(), asked);
+    const requests = ids.map((sloId) => ({ ...{ sloId, series: 's', objective }, windows: [window] }));
+    const summed = await readWindows(reading(), requests);
     t.deepEqual(
       ids.map((_, place) => summed(place)(window).total.over),
       [14n, 20n, 14n],
@@ -276,7 +276,7 @@ test.serial(
 
 test.serial('more totals than are added exactly give the same from days and from slices', async (t) => {
   const objective = objectives[2] as SloObjective;
-  const many = Array.from({ length: 1300 }, (_, minute): Told => [inMinutes(minute), minute, minute + 7]);
+  const many = Array.from({ length: 1300 }, (_, minute): Slice => [inMinutes(minute), minute, minute + 7]);
   await land('many', objective, many);
   const window = { fromMs: beginMs, toMs: beginMs + 2 * dayMs };
   await holds(t, 'many', objective, [window]);
@@ -300,7 +300,7 @@ test.serial(
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     await holds(t, 'gone', objective, [window]);
     const others = { columns: tables.columns.of('b') };
-    const asked = [{ ...{ sloId: 'gone', series: 's', objective }, windows: [window] }];
-    t.is((await readWindows(others, asked))(0)(window).known, 0);
+    const requests = [{ ...{ sloId: 'gone', series: 's', objective }, windows: [window] }];
+    t.is((await readWindows(others, requests))(0)(window).known, 0);
   },
 );

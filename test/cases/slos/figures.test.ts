@@ -22,7 +22,7 @@ import {
   sumOf,
 } from '../../../queries/slos/fraction.ts';
 import { periodAt, rollingAt, slicesIn } from '../../../queries/slos/windows.ts';
-import { isReachable, usualBurnRules } from '../../../subjects/slos/burn-rules.ts';
+import { defaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -119,12 +119,12 @@ test('slices add up to one look over the window', (t) => {
 });
 
 test('the usual rules are those of the SRE workbook, scaled to the window', (t) => {
-  const rates = (days: number): number[] => usualBurnRules(days * dayMs).map(({ rate }) => asNumber(rate));
+  const rates = (days: number): number[] => defaultBurnRules(days * dayMs).map(({ rate }) => asNumber(rate));
   t.deepEqual(rates(30), [14.4, 6, 3, 1]);
   t.deepEqual(rates(28), [13.44, 5.6, 2.8]);
   t.deepEqual(rates(90), [43.2, 18, 9, 3]);
   t.deepEqual(rates(7), [3.36, 1.4]);
-  const [first] = usualBurnRules(30 * dayMs);
+  const [first] = defaultBurnRules(30 * dayMs);
   t.true(first !== undefined && isReachable(first, objective(99)));
   t.false(first === undefined || isReachable(first, objective(90)));
 });

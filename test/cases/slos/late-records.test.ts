@@ -1,15 +1,15 @@
 /** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
 import test from 'ava';
+import { Answers } from '../../../queries/batch/answers.ts';
 import { openPromql } from '../../../queries/promql/evaluation/threads.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
 import { changedSlices, type MeasuredSlice } from '../../../queries/slos/slices.ts';
-import { Answers } from '../../../queries/together/answers.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { settingsOf } from '../../../schemas/settings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { lateWindows } from '../../../subjects/slos/late-records.ts';
-import { looksAt, type Measured } from '../../../subjects/slos/looks.ts';
 import { measureSlices } from '../../../subjects/slos/measure.ts';
+import { type Measured, planMeasurements } from '../../../subjects/slos/measurement-times.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;
@@ -38,18 +38,18 @@ const ofMetrics = SloFields.parse({
   ...{ name: 'metrics', type: 'ratio' },
   query: { slice: '5m', sli: { bad: increase('failed'), total: increase('served') } },
 });
-const lookedEvery = (slo: SloFields, minutes: number, known?: Measured) => {
+const measureEveryMinute = (slo: SloFields, minutes: number, known?: Measured) => {
   let state = known;
   return Array.from({ length: minutes }, (_, minute) => {
-    const looks = looksAt(slo, state, { nowMs: nowMs + minute * minuteMs + 7000, keptDays: 30 });
-    state = looks.next;
-    return { minute, ...looks };
+    const checks = planMeasurements(slo, state, { nowMs: nowMs + minute * minuteMs + 7000, retentionDays: 30 });
+    state = checks.next;
+    return { minute, ...checks };
   });
 };
 
 test('late records are looked for every nine minutes, in the same minute for what is asked of one service or total', (t) => {
   const minutesOf = (slo: SloFields): number[] =>
-    lookedEvery(slo, 60).flatMap(({ minute, late }) => (late.length > 0 ? [minute] : []));
+    measureEveryMinute(slo, 60).flatMap(({ minute, late }) => (late.length > 0 ? [minute] : []));
   const [first = 0, ...others] = minutesOf(ofRequests);
   t.true(first <= 9);
   t.deepEqual(
@@ -64,32 +64,36 @@ test('late records are looked for every nine minutes, in the same minute for wha
 
 test('a look for late records has every slice of the last day: the last hour whole, and all of it every three hours and after a pause', (t) => {
   const known = (ms: number): Measured => ({
-    ...{ series: lookedEvery(ofRequests, 1)[0]?.next.series ?? '', fromMs: nowMs - 30 * 24 * hourMs, upToMs: nowMs },
+    ...{
+      series: measureEveryMinute(ofRequests, 1)[0]?.next.series ?? '',
+      fromMs: nowMs - 30 * 24 * hourMs,
+      upToMs: nowMs,
+    },
     ...{ lateMs: nowMs - ms, allMs: nowMs - ms },
   });
-  const lates = lookedEvery(ofRequests, 181 + 9, known(0)).filter(
-    ({ late, sought }) => late.length + sought.length > 0,
+  const lates = measureEveryMinute(ofRequests, 181 + 9, known(0)).filter(
+    ({ late, recheck: backFill }) => late.length + backFill.length > 0,
   );
   const whole: number[] = [];
-  for (const [index, { minute, late, sought }] of lates.entries()) {
+  for (const [index, { minute, late, recheck: backFill }] of lates.entries()) {
     const atMs = nowMs + minute * minuteMs;
     const before = index === 0 ? nowMs : nowMs + (lates[index - 1]?.minute ?? 0) * minuteMs;
-    const windows = [...sought, ...late];
+    const windows = [...backFill, ...late];
     t.is(windows[0]?.fromMs, before - 24 * hourMs);
     t.is(windows.at(-1)?.toMs, atMs - 3 * minuteMs);
     t.deepEqual(
       windows.slice(1).map(({ fromMs }) => fromMs),
       windows.slice(0, -1).map(({ toMs }) => toMs),
     );
-    if (sought.length === 0) whole.push(minute);
+    if (backFill.length === 0) whole.push(minute);
     else t.is(late[0]?.fromMs, atMs - hourMs);
   }
   t.is(whole.length, 1);
   t.true((whole[0] ?? 0) >= 180 && (whole[0] ?? 0) < 189);
-  const [paused] = lookedEvery(ofRequests, 1, known(40 * minuteMs));
-  t.deepEqual([paused?.sought, paused?.late[0]?.fromMs], [[], nowMs - 40 * minuteMs - 24 * hourMs]);
+  const [paused] = measureEveryMinute(ofRequests, 1, known(40 * minuteMs));
+  t.deepEqual([paused?.recheck, paused?.late[0]?.fromMs], [[], nowMs - 40 * minuteMs - 24 * hourMs]);
   const { allMs: _, ...former } = known(20 * minuteMs);
-  t.deepEqual(lookedEvery(ofRequests, 1, former)[0]?.sought, []);
+  t.deepEqual(measureEveryMinute(ofRequests, 1, former)[0]?.recheck, []);
 });
 
 test('of the time before, slices are measured again that records came for, and nothing else is', async (t) => {
@@ -211,7 +215,7 @@ test('what is measured again of PromQL after points came late is what one questi
     ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
     promql: { threads, translation: translationOf(settingsOf({})) },
   };
-  const asking = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
   const slos = expressions.map(([expression]) =>
     SloFields.parse({
       ...{ name: expression, type: 'ratio' },
@@ -223,22 +227,23 @@ test('what is measured again of PromQL after points came late is what one questi
   );
   const before: MeasuredSlice[][] = [];
   for (const slo of slos) {
-    before.push(await measureSlices(slo, window, asking()));
+    before.push(await measureSlices(slo, window, makeContext()));
     const isKnown = expressions.some(([expression, which]) => expression === slo.name && which === 'from it on');
-    t.deepEqual(await lateWindows(slo, window, asking()), isKnown ? [] : [window], slo.name);
+    t.deepEqual(await lateWindows(slo, window, makeContext()), isKnown ? [] : [window], slo.name);
   }
   await landed(all.filter(isLate), () => nowMs);
   for (const [index, slo] of slos.entries()) {
     const [expression, which] = expressions[index] as (typeof expressions)[number];
-    const windows = await lateWindows(slo, window, asking());
+    const windows = await lateWindows(slo, window, makeContext());
     const fromMs = which === 'all' ? window.fromMs : lateMs - 5 * minuteMs;
     t.deepEqual(windows, [{ fromMs, toMs: window.toMs }], expression);
     const slices = new Map((before[index] ?? []).map((slice) => [slice[0], slice]));
     for (const each of windows) {
       const known = [...slices.values()].filter(([beginMs]) => beginMs >= each.fromMs && beginMs < each.toMs);
-      for (const slice of changedSlices(known, await measureSlices(slo, each, asking()))) slices.set(slice[0], slice);
+      for (const slice of changedSlices(known, await measureSlices(slo, each, makeContext())))
+        slices.set(slice[0], slice);
     }
-    const ought = await measureSlices(slo, window, asking());
+    const ought = await measureSlices(slo, window, makeContext());
     t.notDeepEqual(ought, before[index], expression);
     t.deepEqual(
       [...slices.values()].filter(([, , total]) => total > 0).toSorted(([one], [other]) => one - other),
@@ -280,7 +285,7 @@ test('a formula is of the same slice in all its parts, and is measured again whe
     ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
     promql: { threads, translation: translationOf(settingsOf({})) },
   };
-  const asking = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
+  const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
   const formula = (expression: string) => ({
     ...{ kind: 'formula', expression },
     queries: { limit: { kind: 'promql', expression: 'sum(limit)' }, records: count('service:shop') },
@@ -289,17 +294,20 @@ test('a formula is of the same slice in all its parts, and is measured again whe
     ...{ name: 'formula', type: 'threshold' },
     query: { sli: { value: formula('records / limit'), operator: 'lt', threshold: 2 } },
   });
-  const slices = await measureSlices(slo, window, asking());
+  const slices = await measureSlices(slo, window, makeContext());
   t.is(slices.length, 12 * 60);
   t.deepEqual(
     slices.filter(([, good]) => good === 0),
     [[twiceMs, 0, 1]],
   );
-  t.deepEqual(await lateWindows(slo, window, asking()), []);
+  t.deepEqual(await lateWindows(slo, window, makeContext()), []);
   const [recordMs, pointMs] = [window.fromMs + 200 * minuteMs, window.fromMs + 700 * minuteMs];
   await loggedAt([recordMs + 5000], nowMs);
   const ofRecord = { fromMs: recordMs, toMs: recordMs + minuteMs };
-  t.deepEqual(await lateWindows(slo, window, asking()), [ofRecord]);
+  t.deepEqual(await lateWindows(slo, window, makeContext()), [ofRecord]);
   await pointsAt([pointMs], nowMs);
-  t.deepEqual(await lateWindows(slo, window, asking()), [ofRecord, { fromMs: pointMs - minuteMs, toMs: window.toMs }]);
+  t.deepEqual(await lateWindows(slo, window, makeContext()), [
+    ofRecord,
+    { fromMs: pointMs - minuteMs, toMs: window.toMs },
+  ]);
 });

@@ -48,7 +48,7 @@ export const telemetryIn = (columns: Columns) => {
         receivedAtMs,
       ),
     /** Requests of a server, each of so many milliseconds. */
-    requests: (service: string, requests: readonly (Logged & { readonly tookMs: number })[], tenantId = 'a') =>
+    requests: (service: string, requests: readonly (Logged & { readonly durationMs: number })[], tenantId = 'a') =>
       landed(
         'traces',
         tracesRequest({
@@ -57,11 +57,11 @@ export const telemetryIn = (columns: Columns) => {
               resource: resource(service),
               scopeSpans: [
                 {
-                  spans: requests.flatMap(({ atMs, good, bad, tookMs }) =>
+                  spans: requests.flatMap(({ atMs, good, bad, durationMs }) =>
                     Array.from({ length: good + bad }, (_, index) => ({
                       ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1 + (index % 200)), name: 'GET /' },
                       ...{ kind: 2, status: { code: index < bad ? 2 : 1 } },
-                      ...{ startTimeUnixNano: ns(atMs + index), endTimeUnixNano: ns(atMs + index + tookMs) },
+                      ...{ startTimeUnixNano: ns(atMs + index), endTimeUnixNano: ns(atMs + index + durationMs) },
                     })),
                   ),
                 },
@@ -78,24 +78,24 @@ export interface Measuring {
   readonly columns: Columns;
   readonly documents: Documents;
   /** Where telemetry is asked; by default where slices land. */
-  readonly asked?: Pick<Columns, 'of'>;
+  readonly source?: Pick<Columns, 'of'>;
 }
 
 /** Runs the schedule for one objective at times, and lands what it tells. */
-export const measuring = ({ columns, documents, asked = columns }: Measuring, tenantId = 'a') => {
+export const measuring = ({ columns, documents, source = columns }: Measuring, tenantId = 'a') => {
   const land = landIn(columns);
   let offset = 0;
   let state: unknown = null;
   return async (document: StoredSlo & Stored, dueMs: number): Promise<SloSlices[]> => {
-    const told: SloSlices[] = [];
+    const slices: SloSlices[] = [];
     state = await sloMeasurement.run(document, {
       ...{ tenantId, dueMs, state: structuredClone(state), mayWait: false },
-      emit: { slices: (value: unknown) => void told.push(value as SloSlices) },
-      ...{ signal: new AbortController().signal, ports: { columns: asked as Columns, documents } },
+      emit: { slices: (value: unknown) => void slices.push(value as SloSlices) },
+      ...{ signal: new AbortController().signal, ports: { columns: source as Columns, documents } },
     });
-    const value = Buffer.from(JSON.stringify(told));
+    const value = Buffer.from(JSON.stringify(slices));
     const { rejected } = await land([{ offset: offset++, value, headers: {} }], { sink: 'slo-slices' });
     if (rejected.length > 0) throw new Error(rejected[0]?.message);
-    return told;
+    return slices;
   };
 };

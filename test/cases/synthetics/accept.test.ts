@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
+import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { acceptedRuns } from '../../../subjects/synthetics/accept.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
-const resultOf = (askedId: string, trace: string): ProbeResult => ({
-  ...{ checkId: 'c', askedId, dueMs: nowMs, startedAtMs: nowMs, traceId: trace.repeat(32), attempts: 1 },
+const resultOf = (requestId: string, trace: string): ProbeResult => ({
+  ...{ checkId: 'c', askedId: requestId, dueMs: nowMs, startedAtMs: nowMs, traceId: trace.repeat(32), attempts: 1 },
   ...{ outcome: 'failed', durationMs: 1, phases: {}, steps: [], message: '' },
 });
 
@@ -23,13 +23,13 @@ test('a result that is sent again is published again as it was kept, and another
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  await documents.ensureCollections([syntheticChecks, syntheticAskedRuns]);
+  await documents.ensureCollections([syntheticChecks, syntheticRunRequests]);
   const own = documents.of('a');
   const icmp = { host: 'router.example' };
   const fields = CheckFields.parse({ name: 'c', type: 'icmp', icmp, locations: ['here', 'there'] });
   await own.collection(syntheticChecks).insert({ id: 'c', ...fields });
-  const asked = { checkId: 'c', locations: ['here'], askedMs: nowMs, isElsewhere: true, results: {} };
-  await own.collection(syntheticAskedRuns).insert({ id: 'asked', ...asked });
+  const runRequest = { checkId: 'c', locations: ['here'], askedMs: nowMs, isElsewhere: true, results: {} };
+  await own.collection(syntheticRunRequests).insert({ id: 'asked', ...runRequest });
   const send = (trace: string, location = 'here', laterMs = 0) =>
     acceptedRuns(own, [resultOf('asked', trace)], { tenantId: 'a', location, nowMs: nowMs + laterMs });
 

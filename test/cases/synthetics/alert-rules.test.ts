@@ -1,16 +1,16 @@
 /** The alert rule of a check, evaluated as it is live: verdicts land, are asked at the moments of rules, and become alerts. */
 import test from 'ava';
-import { togetherMs } from '../../../processors/alerts/alert-evaluation.ts';
+import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
 import { nextDue, sharedPhaseOf } from '../../../processors/engine/schedule-times.ts';
 import { checkStates } from '../../../processors/synthetics/check-states.ts';
+import { Answers } from '../../../queries/batch/answers.ts';
 import { queryOf, run } from '../../../queries/run.ts';
-import { Answers } from '../../../queries/together/answers.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { SyntheticVerdict } from '../../../schemas/synthetic-runs.ts';
-import { ask, questionOf } from '../../../subjects/alerts/ask.ts';
 import { msOf } from '../../../subjects/alerts/durations.ts';
 import { type Evaluation, evaluate } from '../../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../../subjects/alerts/rule.ts';
+import { queryRule, questionOf } from '../../../subjects/alerts/run-query.ts';
 import { emptyState } from '../../../subjects/alerts/state.ts';
 import { alertRuleOf } from '../../../subjects/synthetics/alert-rules.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
@@ -32,12 +32,12 @@ const ruleOf = (id: string, of: object = {}): AlertRule => ({
 });
 const reading = () => ({ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
 
-type Said = Pick<SyntheticVerdict, 'state' | 'says'> & Partial<SyntheticVerdict>;
+type VerdictFields = Pick<SyntheticVerdict, 'state' | 'says'> & Partial<SyntheticVerdict>;
 /** Lands verdicts of a check, at seconds. */
-const landed = (checkId: string, said: readonly (readonly [second: number, verdict: Said])[]) => {
-  const rows = said.map(([second, { state, says, isMaintenance = false, locations = [] }]) => {
+const landed = (checkId: string, verdicts: readonly (readonly [second: number, verdict: VerdictFields])[]) => {
+  const rows = verdicts.map(([second, { state, says: summary, isMaintenance = false, locations = [] }]) => {
     const judged = `fromUnixTimestamp64Milli(toInt64(${nowMs + second * 1000}))`;
-    return `('acme', '${checkId}', ${judged}, '${state}', ${isMaintenance ? 1 : 0}, '${says}', '${JSON.stringify(locations)}')`;
+    return `('acme', '${checkId}', ${judged}, '${state}', ${isMaintenance ? 1 : 0}, '${summary}', '${JSON.stringify(locations)}')`;
   });
   return tables.columns.execute(
     `INSERT INTO synthetic_verdicts (tenant_id, check_id, judged, state, is_maintenance, says, locations) VALUES ${rows.join(', ')}`,
@@ -49,14 +49,14 @@ const evaluated = async (rule: AlertRule, seconds: readonly number[]): Promise<E
   let prior = emptyState();
   for (const second of seconds) {
     const atMs = nowMs + second * 1000;
-    const answer = await ask(rule, reading(), { nowMs: atMs });
+    const answer = await queryRule(rule, reading(), { nowMs: atMs });
     const evaluation = evaluate({ tenantId: 'acme', rule, prior, answer, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
   }
   return found;
 };
-const told = (all: readonly Evaluation[]) =>
+const summarizeTransitions = (all: readonly Evaluation[]) =>
   all.map(({ transitions }) =>
     transitions.map(({ labels, to, severity }) => `${labels['location'] ?? 'check'} ${to} ${severity}`).join(),
   );
@@ -71,7 +71,14 @@ test('down has the severity of the check, degraded a lower one, and unknown ends
     [50, { state: 'unknown', says: 'it is unknown' }],
   ]);
   const all = await evaluated(ruleOf('states'), [5, 15, 25, 35, 45, 55]);
-  t.deepEqual(told(all), ['', 'check firing critical', '', 'check firing warning', 'check inactive warning', '']);
+  t.deepEqual(summarizeTransitions(all), [
+    '',
+    'check firing critical',
+    '',
+    'check firing warning',
+    'check inactive warning',
+    '',
+  ]);
   const [, begin] = all;
   const transition = begin?.transitions[0];
   t.is(transition?.reason, 'it is down since 12:00:09: 2 of 3 locations fail');
@@ -81,7 +88,7 @@ test('down has the severity of the check, degraded a lower one, and unknown ends
   t.is(all[3]?.transitions[0]?.annotations['summary'], 'Shop is degraded');
   t.regex(all[4]?.transitions[0]?.reason ?? '', /it is up since 12:00:39/);
   const mild = await evaluated(ruleOf('states', { alerting: { enabled: true, severity: 'warning' } }), [15, 35]);
-  t.deepEqual(told(mild), ['check firing warning', 'check firing info']);
+  t.deepEqual(summarizeTransitions(mild), ['check firing warning', 'check firing info']);
 });
 
 test('in a planned downtime no alert begins; one that fires ends when the check is up, and what is down at the end is told', async (t) => {
@@ -94,7 +101,7 @@ test('in a planned downtime no alert begins; one that fires ends when the check 
     [50, { state: 'degraded', says: 'planned, and slow', ...planned }],
   ]);
   const all = await evaluated(ruleOf('planned'), [5, 15, 25, 35, 45, 55]);
-  t.deepEqual(told(all), ['', '', 'check firing critical', '', 'check inactive critical', '']);
+  t.deepEqual(summarizeTransitions(all), ['', '', 'check firing critical', '', 'check inactive critical', '']);
 });
 
 test('a location that fails alone is an alert of its own, of lower severity', async (t) => {
@@ -106,14 +113,18 @@ test('a location that fails alone is an alert of its own, of lower severity', as
     [30, { state: 'up', says: 'up' }],
   ]);
   const all = await evaluated(ruleOf('alone'), [5, 15, 25, 35, 35 + 16 * 60]);
-  t.deepEqual(told(all).slice(0, 3), [
+  t.deepEqual(summarizeTransitions(all).slice(0, 3), [
     'f firing warning',
     'check firing critical,f inactive warning',
     'check inactive critical,f firing warning',
   ]);
   t.is(all[0]?.transitions[0]?.annotations['summary'], 'Shop fails at one location');
   t.is(all[0]?.transitions[0]?.reason, 'it fails at Frankfurt');
-  t.deepEqual(told(all).slice(3), ['', 'f inactive warning'], 'a location that is not told of any more is forgotten');
+  t.deepEqual(
+    summarizeTransitions(all).slice(3),
+    ['', 'f inactive warning'],
+    'a location that is not told of any more is forgotten',
+  );
 });
 
 test('what was judged of many checks is asked with one statement, with the answers that each has alone', async (t) => {
@@ -130,15 +141,17 @@ test('what was judged of many checks is asked with one statement, with the answe
     }) as typeof columns.query,
   };
   const answers = new Answers({ gatherMs: 5, sharedMs: 60_000, aloneMs: 60_000 });
-  const asked = { range: { from: 0n, to: BigInt(nowMs + 5000) * 1_000_000n - 1n } };
+  const context = { range: { from: 0n, to: BigInt(nowMs + 5000) * 1_000_000n - 1n } };
   const queries = ids.map((checkId) => queryOf({ kind: 'check', checkId }));
-  const together = await Promise.all(queries.map((query) => answers.ask(query, { ...more, columns: counting }, asked)));
+  const batchResults = await Promise.all(
+    queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
+  );
   t.is(statements, 1);
   for (const [index, query] of queries.entries())
-    t.deepEqual(together[index]?.rows, (await run(query, reading(), asked)).rows);
-  t.deepEqual(together[3]?.rows, [['', 3, 'down', 'number 3', 0]]);
-  t.deepEqual((await run({ kind: 'check', checkId: 'nobody' }, reading(), asked)).rows, []);
-  await t.throwsAsync(run({ kind: 'check', checkId: 'many-1' }, reading(), { ...asked, stepMs: 1000 }), {
+    t.deepEqual(batchResults[index]?.rows, (await run(query, reading(), context)).rows);
+  t.deepEqual(batchResults[3]?.rows, [['', 3, 'down', 'number 3', 0]]);
+  t.deepEqual((await run({ kind: 'check', checkId: 'nobody' }, reading(), context)).rows, []);
+  await t.throwsAsync(run({ kind: 'check', checkId: 'many-1' }, reading(), { ...context, stepMs: 1000 }), {
     message: /one state at a time/,
   });
 });
@@ -148,12 +161,12 @@ test('from the landing of a failure to the evaluation that tells it are 7.5 seco
   const everyMs = msOf(interval);
   for (let index = 0; index < 500; index++) {
     const tenant = `tenant-${index}`;
-    const phase = (key: string, of: { togetherMs: number; within?: { fromMs: number; toMs: number } | undefined }) =>
+    const phase = (key: string, of: { batchMs: number; within?: { fromMs: number; toMs: number } | undefined }) =>
       sharedPhaseOf(tenant, `${tenant}/${key}`, { everyMs, ...of });
-    const judging = phase('check', { togetherMs: checkStates.togetherMs ?? 0, within: checkStates.within });
+    const judging = phase('check', { batchMs: checkStates.batchMs ?? 0, within: checkStates.within });
     const landedMs = nowMs + index * 37;
     const judgedMs = nextDue(judging, 5000, landedMs);
-    const dueMs = nextDue(phase('rule', { togetherMs }), everyMs, judgedMs);
+    const dueMs = nextDue(phase('rule', { batchMs }), everyMs, judgedMs);
     t.true(dueMs - landedMs <= 7501, `${dueMs - landedMs}`);
     // What was judged has landed by then, and is in what is asked.
     const { window } = questionOf(ruleOf('c') as Parameters<typeof questionOf>[0], dueMs);

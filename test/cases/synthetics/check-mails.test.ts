@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { memoryCounters } from '../../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import type { Letter } from '../../../api/mail/letter.ts';
-import { tellOfChecks, toTell } from '../../../api/synthetics/check-mails.ts';
+import type { MailDraft } from '../../../api/mail/mail-text.ts';
+import { notifyCheckChanges, pendingNotification } from '../../../api/synthetics/check-mails.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import { silent } from '../../../schemas/ports/log.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
@@ -24,9 +24,9 @@ test('what is told follows from the state and from what was told last', (t) => {
     ['down', 'recovered', 'failing'],
     ['unknown', 'failing', undefined],
   ] as const;
-  for (const [state, known, told] of table) {
-    t.is(toTell({ state, isMaintenance: false }, known), told, `${state} ${known}`);
-    t.is(toTell({ state, isMaintenance: true }, known), undefined, 'planned');
+  for (const [state, known, expectedStatus] of table) {
+    t.is(pendingNotification({ state, isMaintenance: false }, known), expectedStatus, `${state} ${known}`);
+    t.is(pendingNotification({ state, isMaintenance: true }, known), undefined, 'planned');
   }
 });
 
@@ -53,7 +53,7 @@ test('each receiver of a project that wants it gets one mail a change', async (t
   const ofShop = await check('Shop', { projectId });
   const ofAll = await check('All', { alerting: { severity: 'error' } });
   const state = new Map<string, string>();
-  const sent: Letter[] = [];
+  const sent: MailDraft[] = [];
   const columns = {
     of: () => ({
       query: async () =>
@@ -66,16 +66,16 @@ test('each receiver of a project that wants it gets one mail a change', async (t
         })),
     }),
   } as unknown as Columns;
-  const look = async (): Promise<string[]> => {
+  const sendMails = async (): Promise<string[]> => {
     sent.length = 0;
-    await tellOfChecks(
+    await notifyCheckChanges(
       {
         ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }) },
         settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
         mail: {
           ...{ configured: true, deliveryOf: async () => 'queued' },
-          put: async (_, letter) => {
-            if (letter !== undefined) sent.push(letter);
+          put: async (_, mail) => {
+            if (mail !== undefined) sent.push(mail);
             return 'id';
           },
         },
@@ -85,17 +85,17 @@ test('each receiver of a project that wants it gets one mail a change', async (t
     return sent.map(({ to, subject }) => `${to} ${subject}`).toSorted();
   };
   state.set(ofShop.id, 'up').set(ofAll.id, 'up');
-  t.deepEqual(await look(), []);
+  t.deepEqual(await sendMails(), []);
   state.set(ofShop.id, 'down');
-  t.deepEqual(await look(), ['ann@a.example Check failing: Shop', 'bob@a.example Check failing: Shop']);
+  t.deepEqual(await sendMails(), ['ann@a.example Check failing: Shop', 'bob@a.example Check failing: Shop']);
   t.is(sent[0]?.paragraphs[0], 'The synthetic check “Shop” fails: it is down since noon.');
   t.is(sent[0]?.link?.url, `https://oiq.example/checks?open=${ofShop.id}`);
-  t.deepEqual(await look(), [], 'once');
+  t.deepEqual(await sendMails(), [], 'once');
   state.set(ofAll.id, 'down').set(ofShop.id, 'up');
-  t.deepEqual(await look(), [
+  t.deepEqual(await sendMails(), [
     ...['ann@a.example Check failing: All', 'ann@a.example Check recovered: Shop'],
     ...['bob@a.example Check failing: All', 'bob@a.example Check recovered: Shop', 'eve@a.example Check failing: All'],
   ]);
   state.set(ofAll.id, 'up');
-  t.deepEqual(await look(), ['ann@a.example Check recovered: All', 'bob@a.example Check recovered: All']);
+  t.deepEqual(await sendMails(), ['ann@a.example Check recovered: All', 'bob@a.example Check recovered: All']);
 });

@@ -258,6 +258,6 @@ test('each type has settings, phases and a summary of its own', (t) => {
     checkTypes.map(({ type }) => type),
     ['http', 'tcp', 'tls', 'dns', 'icmp', 'grpc', 'websocket', 'browser', 'heartbeat'],
   );
-  for (const { name, summary, phases, isTold = false } of checkTypes)
-    t.true(name !== '' && summary.endsWith('.') && phases.length > 0 !== isTold);
+  for (const { name, summary, phases, isPassive = false } of checkTypes)
+    t.true(name !== '' && summary.endsWith('.') && phases.length > 0 !== isPassive);
 });

@@ -1,9 +1,14 @@
 /** Heartbeats by cron around changes of the clock, held against a walk over each minute of the clock on the wall. */
 import test from 'ava';
-import { nextDueTimes } from '../../../subjects/synthetics/beat-times.ts';
-import { type BeatRun, lookAt, noBeats, takeBeat } from '../../../subjects/synthetics/beats.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { cronAfter } from '../../../subjects/synthetics/cron.ts';
+import { nextDueTimes } from '../../../subjects/synthetics/heartbeat-times.ts';
+import {
+  applyHeartbeat,
+  evaluateHeartbeats,
+  type HeartbeatRun,
+  noHeartbeats,
+} from '../../../subjects/synthetics/heartbeats.ts';
 import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
 import { drawSeed } from '../../drawing.ts';
 import { type Random, seeded } from '../random.ts';
@@ -67,13 +72,13 @@ const hours: readonly Field[] = [
   ['*', () => true],
 ];
 
-interface Asked {
+interface CronCase {
   readonly cron: string;
   readonly dueAt: readonly number[];
 }
 
 /** An expression, and when it is due: what names its hours and minutes is due once for each time on the wall, other things go by time that passes. */
-const askedBy = (random: Random, shown: ReturnType<typeof shownAround>): Asked => {
+const drawCronCase = (random: Random, shown: ReturnType<typeof shownAround>): CronCase => {
   const drawnFrom = (fields: readonly Field[]): Field => fields[random(fields.length)] as Field;
   const [minuteText, isMinute] = drawnFrom(minutes);
   const [hourText, isHour] = drawnFrom(hours);
@@ -99,31 +104,38 @@ const expectedOf = (cron: string, timeZone: string): Expected => {
   return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
 };
 
-const told = (times: readonly number[]): string[] => times.map((ms) => new Date(ms).toISOString().slice(0, 16));
+const formatTimes = (times: readonly number[]): string[] => times.map((ms) => new Date(ms).toISOString().slice(0, 16));
 
 /** Runs of a job that comes at each due time, within its grace, but those that are left out. */
 const watchedRuns = (
   expected: Expected,
   dueAt: readonly number[],
   random: Random,
-): { runs: BeatRun[]; left: number[] } => {
+): { runs: HeartbeatRun[]; left: number[] } => {
   const fromMs = (dueAt[0] ?? 0) - minuteMs / 2;
-  const asked = { gaps: [], createdMs: fromMs };
-  let { beats } = lookAt(noBeats, expected, { ...asked, nowMs: fromMs });
-  const runs: BeatRun[] = [];
+  const checkOptions = { gaps: [], createdMs: fromMs };
+  let { heartbeats } = evaluateHeartbeats(noHeartbeats, expected, { ...checkOptions, nowMs: fromMs });
+  const runs: HeartbeatRun[] = [];
   const left: number[] = [];
   for (const dueMs of dueAt) {
     if (random(4) === 0) left.push(dueMs);
     else {
       const receivedMs = dueMs + random(28_000) - 9000;
-      const beat = { tenantId: 'a', kind: 'beat', checkId: 'c', projectId: '', exitCode: null, runId: '' } as const;
-      const taken = takeBeat(beats, { ...beat, signal: 'end', receivedMs, message: '' });
-      runs.push(...taken.runs);
-      beats = taken.beats;
+      const heartbeat = {
+        tenantId: 'a',
+        kind: 'beat',
+        checkId: 'c',
+        projectId: '',
+        exitCode: null,
+        runId: '',
+      } as const;
+      const afterHeartbeat = applyHeartbeat(heartbeats, { ...heartbeat, signal: 'end', receivedMs, message: '' });
+      runs.push(...afterHeartbeat.runs);
+      heartbeats = afterHeartbeat.heartbeats;
     }
-    const looked = lookAt(beats, expected, { ...asked, nowMs: dueMs + 30_000 });
-    runs.push(...looked.runs);
-    beats = looked.beats;
+    const afterCheck = evaluateHeartbeats(heartbeats, expected, { ...checkOptions, nowMs: dueMs + 30_000 });
+    runs.push(...afterCheck.runs);
+    heartbeats = afterCheck.heartbeats;
   }
   return { runs, left };
 };
@@ -135,7 +147,7 @@ for (const [index, [zone, at]] of changes.entries())
     const [fromMs = 0] = shown[0] ?? [];
     const untilMs = shown.at(-1)?.[0] ?? 0;
     for (let round = 0; round < 6; round++) {
-      const { cron, dueAt } = askedBy(random, shown);
+      const { cron, dueAt } = drawCronCase(random, shown);
       const expected = expectedOf(cron, zone);
       const found: number[] = [];
       for (let ms = cronAfter({ cron, timeZone: zone }, fromMs); ms !== undefined && ms <= untilMs; ) {
@@ -143,14 +155,14 @@ for (const [index, [zone, at]] of changes.entries())
         ms = cronAfter({ cron, timeZone: zone }, ms);
       }
       const title = `${cron} (TEST_SEED=${drawSeed})`;
-      t.deepEqual(told(found), told(dueAt), title);
+      t.deepEqual(formatTimes(found), formatTimes(dueAt), title);
       // Those that are shown are the same, from wherever they are asked.
       const nowMs = fromMs + random(2 * aroundMs);
       const next = nextDueTimes(expected, { baseMs: 0, nowMs, count: 5 }).filter((ms) => ms <= untilMs);
-      t.deepEqual(told(next), told(dueAt.filter((ms) => ms > nowMs).slice(0, 5)), title);
+      t.deepEqual(formatTimes(next), formatTimes(dueAt.filter((ms) => ms > nowMs).slice(0, 5)), title);
       const { runs, left } = watchedRuns(expected, dueAt, random);
       const late = runs.filter(({ outcome }) => outcome === 'failed').map(({ dueMs }) => dueMs);
-      t.deepEqual(told(late), told(left), title);
+      t.deepEqual(formatTimes(late), formatTimes(left), title);
       t.is(runs.length, dueAt.length, title);
     }
   });
@@ -160,6 +172,6 @@ test('a day that a zone left out is not due', (t) => {
   // There was no 30 December 2011.
   const first = cronAfter(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
   const second = cronAfter(times, first) ?? 0;
-  t.deepEqual(told([first, second]), ['2011-12-29T12:30', '2011-12-30T12:30']);
+  t.deepEqual(formatTimes([first, second]), ['2011-12-29T12:30', '2011-12-30T12:30']);
   t.is(second - first, dayMs);
 });

@@ -14,8 +14,8 @@ const runsOf = (texts: Readonly<Record<string, string>>): Latest[] => {
   const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', f: 'failed', d: 'degraded', u: 'unknown' };
   return Object.entries(texts)
     .flatMap(([location, text], place) =>
-      [...text].flatMap((letter, at): Latest[] => {
-        const outcome = outcomes[letter];
+      [...text].flatMap((character, at): Latest[] => {
+        const outcome = outcomes[character];
         if (outcome === undefined) return [];
         return [{ checkId: 'c', location, outcome, startedAtMs: fromMs - 10_000 + at * 10_000 + place * 1000 }];
       }),
@@ -28,28 +28,28 @@ const up: KnownStates = Object.fromEntries(
 const gapOf = (lengthMs: number, after: KnownStates = up): Gap => ({
   ...{ fromMs, toMs: fromMs + lengthMs, before: up, after },
 });
-const told = (texts: Readonly<Record<string, string>>, gap = gapOf(90_000), location = '') =>
+const stateChangesOf = (texts: Readonly<Record<string, string>>, gap = gapOf(90_000), location = '') =>
   changesOfGap(check, gap, { runs: runsOf(texts), suspects: none })
     .filter((one) => one.location === location)
     .map(({ state, atMs }) => `${state} ${(atMs - fromMs) / 1000}`);
 
 test('an outage that began and ended while nobody judged is told with its times', (t) => {
-  t.deepEqual(told({ a: 'pppffppppp', b: 'pppffppppp', c: 'pppffppppp' }), ['down 21', 'up 41']);
+  t.deepEqual(stateChangesOf({ a: 'pppffppppp', b: 'pppffppppp', c: 'pppffppppp' }), ['down 21', 'up 41']);
   // One location that fails alone is down there, and nowhere else.
   const alone = { a: 'pppffppppp', b: 'pppppppppp', c: 'pppppppppp' };
-  t.deepEqual(told(alone), []);
-  t.deepEqual(told(alone, gapOf(90_000), 'a'), ['down 20', 'up 40']);
+  t.deepEqual(stateChangesOf(alone), []);
+  t.deepEqual(stateChangesOf(alone, gapOf(90_000), 'a'), ['down 20', 'up 40']);
 });
 
 test('what nobody ran is unknown from three intervals on', (t) => {
-  t.deepEqual(told({ a: 'pp.......p', b: 'pp.......p', c: 'pp.......p' }), ['unknown 32.001', 'up 80']);
-  t.deepEqual(told({}), ['unknown 0', 'up 90']);
+  t.deepEqual(stateChangesOf({ a: 'pp.......p', b: 'pp.......p', c: 'pp.......p' }), ['unknown 32.001', 'up 80']);
+  t.deepEqual(stateChangesOf({}), ['unknown 0', 'up 90']);
 });
 
 test('where it ended otherwise than it was judged to be, that holds from its end on', (t) => {
   const down = { ...up, '': { state: 'down', atMs: fromMs + 85_000 } } as const;
-  t.deepEqual(told({ a: 'pppppppppp', b: 'pppppppppp', c: 'pppppppppp' }, gapOf(90_000, down)), ['down 90']);
-  t.deepEqual(told({ a: 'pppppppppf', b: 'pppppppppf', c: 'pppppppppf' }), ['down 81', 'up 90']);
+  t.deepEqual(stateChangesOf({ a: 'pppppppppp', b: 'pppppppppp', c: 'pppppppppp' }, gapOf(90_000, down)), ['down 90']);
+  t.deepEqual(stateChangesOf({ a: 'pppppppppf', b: 'pppppppppf', c: 'pppppppppf' }), ['down 81', 'up 90']);
 });
 
 test('the changes are those of judgements that never paused', (t) => {

@@ -153,8 +153,8 @@ test('what was typed into a secret field is nowhere, and a variable takes its pl
       { type: 'change', selectors: [['#again']], value: secret },
       { type: 'navigate', url: `https://shop.example/?p=${encodeURIComponent(secret)}` },
     );
-    const told = JSON.stringify(read);
-    t.false(told.includes(secret) || told.includes(encodeURIComponent(secret)), told);
+    const recordingText = JSON.stringify(read);
+    t.false(recordingText.includes(secret) || recordingText.includes(encodeURIComponent(secret)), recordingText);
     const texts = read.steps.map((step) => ('text' in step ? step.text : ''));
     t.deepEqual(texts, [`{{variables.${variable}}}`, `{{variables.${variable}}}`, '']);
     t.regex(read.losses[0] ?? '', /^steps\.2\.value: is not carried, since it looks like a secret/);

@@ -1,10 +1,10 @@
 /** Runs of synthetic checks, asked for as log records and spans are. */
 import test from 'ava';
 import type { Reading } from '../../../queries/reading.ts';
-import { type AskedQuery, run } from '../../../queries/run.ts';
+import { type QueryRequest, run } from '../../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
-import { ask } from '../../../subjects/alerts/ask.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
+import { queryRule } from '../../../subjects/alerts/run-query.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
@@ -43,7 +43,7 @@ const reading = (): Reading => ({
   ...{ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs: receivedAtMs + 1000 },
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
-const answer = (query: object) => run({ signal: 'synthetics', ...query } as AskedQuery, reading(), { range });
+const answer = (query: object) => run({ signal: 'synthetics', ...query } as QueryRequest, reading(), { range });
 const found = async (search: string, more: object = {}) =>
   (await answer({ kind: 'rows', search, fields: ['checkId', 'location'], ...more })).rows.map((one) => one.join(' '));
 
@@ -93,7 +93,7 @@ test('alert rules and objectives may ask for runs', async (t) => {
     thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failures', condition }) };
-  t.like(await ask(rule, reading(), { nowMs: receivedAtMs + 1000 }), {
+  t.like(await queryRule(rule, reading(), { nowMs: receivedAtMs + 1000 }), {
     groups: [{ labels: { check: 'Name of c1' }, points: [1] }],
   });
   const slo = SloFields.parse({

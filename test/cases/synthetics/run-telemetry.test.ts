@@ -27,9 +27,9 @@ type Decoded = any;
 /** What a topic's messages of runs hold, each checked as what receivers take is. */
 const sent = (signal: Signal, ...runs: SyntheticRun[]): Decoded[] =>
   (runTelemetry[signal].messagesOf?.(runs) ?? []).map(({ value, headers }) => {
-    const { members, ...told } = decodeHeaders(headers);
+    const { members, ...telemetryHeaders } = decodeHeaders(headers);
     counted.push(scanRequest(signal, value).records, members[0]?.records ?? 0);
-    return { ...told, ...(plain(requestTypes[signal], value) as object) };
+    return { ...telemetryHeaders, ...(plain(requestTypes[signal], value) as object) };
   });
 const counted: number[] = [];
 

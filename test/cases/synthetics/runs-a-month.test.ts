@@ -17,12 +17,12 @@ test('runs of a month are those of the schedule, at all locations', (t) => {
 
 test('what is more than the plan has is refused with the figures, and what is no more than before never is', (t) => {
   const given = { before: undefined, others: [check('1m'), check('30s')], plan: 'Free' };
-  t.is(monthProblem(check('1m'), { ...given, most: 178_560 }), undefined);
+  t.is(monthProblem(check('1m'), { ...given, maxRuns: 178_560 }), undefined);
   t.is(
-    monthProblem(check('1m'), { ...given, most: 178_559 }),
+    monthProblem(check('1m'), { ...given, maxRuns: 178_559 }),
     'it would make 44,640 runs a month, beside 133,920 of other checks, and the plan Free has 178,559: run it less often, or from fewer locations',
   );
-  const less = { ...given, before: check('10s'), most: 1 };
+  const less = { ...given, before: check('10s'), maxRuns: 1 };
   t.is(monthProblem(check('1m'), less), undefined, 'a plan that became smaller lets checks become fewer');
   t.is(monthProblem(check('10s', ['local'], { enabled: false }), less), undefined);
   t.not(monthProblem(check('10s', ['a', 'b']), less), undefined);

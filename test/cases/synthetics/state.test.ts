@@ -26,9 +26,9 @@ const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded'
 const judged = (results: string, { consensus, suspects = [], isMaintenance = false }: Given = {}) =>
   judgeState({
     locations: new Map(
-      [...results].map((letter, index) => {
-        const outcome = outcomes[letter.toLowerCase()];
-        const startedAtMs = letter === 'F' ? nowMs - 3 * everyMs - 1 : nowMs - everyMs;
+      [...results].map((character, index) => {
+        const outcome = outcomes[character.toLowerCase()];
+        const startedAtMs = character === 'F' ? nowMs - 3 * everyMs - 1 : nowMs - everyMs;
         return [`l${index}`, outcome === undefined ? undefined : { outcome, startedAtMs }];
       }),
     ),
@@ -93,7 +93,8 @@ test('a location is suspect when it is silent for three intervals, or fails more
 });
 
 test('a retry that passes heals the attempts before it', (t) => {
-  const attempts = (letters: string) => [...letters].map((letter) => ({ outcome: outcomes[letter] ?? 'unknown' }));
+  const attempts = (outcomeCodes: string) =>
+    [...outcomeCodes].map((character) => ({ outcome: outcomes[character] ?? 'unknown' }));
   const table: readonly (readonly [attempts: string, outcome: Outcome, againIn: number | undefined])[] = [
     ['p', 'passed', undefined],
     ['f', 'failed', 5000],
@@ -104,9 +105,9 @@ test('a retry that passes heals the attempts before it', (t) => {
     ['u', 'unknown', undefined],
     ['', 'unknown', undefined],
   ];
-  for (const [letters, outcome, againIn] of table) {
-    t.is(runOutcome(attempts(letters)), outcome);
-    t.is(retryAfterMs(attempts(letters), { count: 2, waitMs: 5000 }), againIn, letters);
+  for (const [outcomeCodes, outcome, againIn] of table) {
+    t.is(runOutcome(attempts(outcomeCodes)), outcome);
+    t.is(retryAfterMs(attempts(outcomeCodes), { count: 2, waitMs: 5000 }), againIn, outcomeCodes);
   }
 });
 

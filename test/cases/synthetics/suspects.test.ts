@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { platformAlertsOf } from '../../../api/platform-alerts.ts';
-import { lookForSuspects } from '../../../api/platform-watch/suspect-locations.ts';
+import { detectSuspects } from '../../../api/platform-watch/suspect-locations.ts';
 import type { AlertTransition } from '../../../schemas/alerts.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import { silent } from '../../../schemas/ports/log.ts';
@@ -27,7 +27,7 @@ const suspects = (of: object = {}) =>
   Object.fromEntries(
     suspectLocations({
       ...{ checks: [check()], latest: [], sinceMs: () => 0, nowMs },
-      heardMs: new Map([
+      lastSeenAtMs: new Map([
         ['f', nowMs],
         ['z', nowMs],
       ]),
@@ -36,26 +36,26 @@ const suspects = (of: object = {}) =>
   );
 
 test('a location is suspect by silence for three of its shortest intervals, or by failing what others pass', (t) => {
-  const heard = (agoMs: number) => ({
-    heardMs: new Map([
+  const lastSeenAgo = (agoMs: number) => ({
+    lastSeenAtMs: new Map([
       ['f', nowMs - agoMs],
       ['z', nowMs],
     ]),
   });
   t.deepEqual(suspects(), {});
-  t.deepEqual(suspects(heard(180_000)), {});
-  t.deepEqual(suspects(heard(180_001)), { f: 'silent' });
-  t.deepEqual(suspects({ ...heard(120_000), checks: [check(), check({ every: '30s', locations: ['f'] })] }), {
+  t.deepEqual(suspects(lastSeenAgo(180_000)), {});
+  t.deepEqual(suspects(lastSeenAgo(180_001)), { f: 'silent' });
+  t.deepEqual(suspects({ ...lastSeenAgo(120_000), checks: [check(), check({ every: '30s', locations: ['f'] })] }), {
     f: 'silent',
   });
   t.deepEqual(
-    suspects({ ...heard(50_000), checks: [check({ every: '10s' })] }),
+    suspects({ ...lastSeenAgo(50_000), checks: [check({ every: '10s' })] }),
     {},
     'contacts are noted every ten seconds',
   );
-  t.deepEqual(suspects({ ...heard(900_000), checks: [check({ enabled: false })] }), {}, 'nothing runs there');
-  t.deepEqual(suspects({ ...heard(900_000), sinceMs: () => nowMs - 60_000 }), {}, 'it has just begun');
-  t.deepEqual(suspects({ heardMs: new Map() }), { f: 'silent', z: 'silent' });
+  t.deepEqual(suspects({ ...lastSeenAgo(900_000), checks: [check({ enabled: false })] }), {}, 'nothing runs there');
+  t.deepEqual(suspects({ ...lastSeenAgo(900_000), sinceMs: () => nowMs - 60_000 }), {}, 'it has just begun');
+  t.deepEqual(suspects({ lastSeenAtMs: new Map() }), { f: 'silent', z: 'silent' });
   t.deepEqual(suspects({ latest: latest('z') }), { z: 'differs' });
 });
 
@@ -73,26 +73,30 @@ test('it is told once, with why, stands among the alerts, and ends', async (t) =
     .insert({ name: 'Frankfurt', description: '', hash: 'h', prefix: 'p' });
   const fields = CheckFields.parse({ name: 'Shop', type: 'tcp', tcp: { host: 'a.example', port: 1 }, locations: [id] });
   const stored = await own.collection(syntheticChecks).insert(fields);
-  const told: AlertTransition[] = [];
-  const look = () =>
-    lookForSuspects(
+  const transitions: AlertTransition[] = [];
+  const checkSuspects = () =>
+    detectSuspects(
       {
         ...{ documents, clock, log: silent, publishEvent: async () => undefined },
         columns: { of: () => ({ query: async () => [] }) } as unknown as Columns,
-        publish: async (transition) => void told.push(transition),
+        publish: async (transition) => void transitions.push(transition),
       },
       new AbortController().signal,
     );
-  await look();
-  t.is(told.length, 0, 'the check is new');
+  await checkSuspects();
+  t.is(transitions.length, 0, 'the check is new');
   clock.ms += 200_000;
-  await look();
-  await look();
-  t.is(told.length, 1);
-  t.like(told[0], { to: 'firing', alertId: `suspect-location-${id}`, severity: 'warning' });
-  t.like(told[0]?.labels, { alertname: 'SyntheticLocationSuspect', location_name: 'Frankfurt', reason: 'silent' });
+  await checkSuspects();
+  await checkSuspects();
+  t.is(transitions.length, 1);
+  t.like(transitions[0], { to: 'firing', alertId: `suspect-location-${id}`, severity: 'warning' });
+  t.like(transitions[0]?.labels, {
+    alertname: 'SyntheticLocationSuspect',
+    location_name: 'Frankfurt',
+    reason: 'silent',
+  });
   t.is(
-    told[0]?.reason,
+    transitions[0]?.reason,
     'Frankfurt was not heard of for three intervals of its checks: its results say nothing of them',
   );
   t.is((await platformAlertsOf(documents, 'acme', clock.ms)).length, 1);
@@ -100,13 +104,13 @@ test('it is told once, with why, stands among the alerts, and ends', async (t) =
   await own
     .collection(syntheticProbeContacts)
     .insert({ location: id, probe: 'p', heardAt: new Date(clock.ms).toISOString() });
-  await look();
-  t.like(told[1], { to: 'inactive', endedAtMs: clock.ms });
+  await checkSuspects();
+  t.like(transitions[1], { to: 'inactive', endedAtMs: clock.ms });
   t.deepEqual(await platformAlertsOf(documents, 'acme', clock.ms), []);
   clock.ms += 200_000;
-  await look();
-  t.is(told.length, 3);
+  await checkSuspects();
+  t.is(transitions.length, 3);
   await own.collection(syntheticChecks).delete(stored.id);
-  await look();
-  t.is(told.length, 4, 'nothing runs there any more');
+  await checkSuspects();
+  t.is(transitions.length, 4, 'nothing runs there any more');
 });

@@ -19,10 +19,15 @@ const check = {
 const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
 
 /** Results as letters, in the order of the check's locations. */
-const latestOf = (letters: string, startedAtMs: number): Latest[] =>
-  [...letters].map((letter, index) => ({
-    ...{ checkId: 'c', location: check.locations[index] ?? '', startedAtMs, outcome: outcomes[letter] ?? 'unknown' },
-    message: letter === 'f' ? 'status is 500, expected: lt 400' : letter === 'd' ? 'took 2 s' : '',
+const latestOf = (outcomeCodes: string, startedAtMs: number): Latest[] =>
+  [...outcomeCodes].map((outcomeCode, index) => ({
+    ...{
+      checkId: 'c',
+      location: check.locations[index] ?? '',
+      startedAtMs,
+      outcome: outcomes[outcomeCode] ?? 'unknown',
+    },
+    message: outcomeCode === 'f' ? 'status is 500, expected: lt 400' : outcomeCode === 'd' ? 'took 2 s' : '',
   }));
 
 /** Judged every ten seconds, by the results of a second ago. */
@@ -32,9 +37,9 @@ const judged = (
 ) => {
   let states: KnownStates = {};
   let alone: FailedAlone = {};
-  return rounds.map((letters, round) => {
+  return rounds.map((outcomeCodes, round) => {
     const atMs = nowMs + round * 10_000;
-    const given = { latest: latestOf(letters, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
+    const given = { latest: latestOf(outcomeCodes, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
     states = judge(check, states, given).known;
     const span = downtime && { fromMs: nowMs, toMs: nowMs + 3_600_000 };
     const found = verdictOf(check, { ...given, states, alone, names, downtime: span });
@@ -46,7 +51,7 @@ const last = (...given: Parameters<typeof judged>) => judged(...given).at(-1);
 
 const { heartbeat: heartbeatOf } = CheckFields.parse({ name: 'job', type: 'heartbeat', heartbeat: {} });
 const job = { ...check, every: '5m', locations: [], heartbeat: heartbeatOf };
-for (const [title, latest, state, says] of [
+for (const [title, latest, state, expectedMessage] of [
   ['passed', { outcome: 'passed', message: '' }, 'up', 'its job told that it passed'],
   [
     'failed',
@@ -62,7 +67,7 @@ for (const [title, latest, state, says] of [
     const states = judge(job, {}, given).known;
     const { verdict } = verdictOf(job, { ...given, states, alone: {}, names, downtime: undefined });
     t.is(verdict.state, state);
-    t.true(verdict.says.endsWith(`: ${says}`), verdict.says);
+    t.true(verdict.says.endsWith(`: ${expectedMessage}`), verdict.says);
     t.deepEqual(verdict.locations, []);
   });
 
@@ -88,7 +93,8 @@ test('a verdict says what failed, where, and since when', (t) => {
       'it is unknown since 2026-03-01 12:00:00 UTC: no location that votes has a result of the last three intervals',
     ],
   ] as const;
-  for (const [letters, state, says] of table) t.like(last([letters]), { state, says, isMaintenance: false }, letters);
+  for (const [outcomeCodes, state, expectedSummary] of table)
+    t.like(last([outcomeCodes]), { state, says: expectedSummary, isMaintenance: false }, outcomeCodes);
   t.is(
     last(['fpp'], { suspects: ['f'] })?.says,
     `it is up since ${since}: 2 of 2 locations pass; Frankfurt is suspect, and without a vote`,
@@ -96,10 +102,10 @@ test('a verdict says what failed, where, and since when', (t) => {
 });
 
 test('a location that goes on failing below the consensus is told, and that it does so no more', (t) => {
-  const told = (rounds: readonly string[], more = {}) =>
+  const failingLocations = (rounds: readonly string[], more = {}) =>
     judged(rounds, more).map(({ locations }) => locations.map(({ location, fails }) => `${location} ${fails}`).join());
-  t.deepEqual(told(['ppf', 'ppf', 'ppp']), ['', '', ''], 'once is too short');
-  t.deepEqual(told(['ppp', 'ppf', 'ppf', 'ppf', 'ppp', 'ppp']), [
+  t.deepEqual(failingLocations(['ppf', 'ppf', 'ppp']), ['', '', ''], 'once is too short');
+  t.deepEqual(failingLocations(['ppp', 'ppf', 'ppf', 'ppf', 'ppp', 'ppp']), [
     '',
     '',
     '',
@@ -108,15 +114,25 @@ test('a location that goes on failing below the consensus is told, and that it d
     'local false',
   ]);
   // With the others it is down: then the check says it.
-  t.deepEqual(told(['ppf', 'ppf', 'ppf', 'pff', 'ppf']), ['', '', 'local true', 'local false', 'local true']);
-  t.deepEqual(told(['ppf', 'ppf', 'ppf', 'ppf'], { suspects: ['local'] }), ['', '', '', ''], 'it has no vote');
+  t.deepEqual(failingLocations(['ppf', 'ppf', 'ppf', 'pff', 'ppf']), [
+    '',
+    '',
+    'local true',
+    'local false',
+    'local true',
+  ]);
+  t.deepEqual(
+    failingLocations(['ppf', 'ppf', 'ppf', 'ppf'], { suspects: ['local'] }),
+    ['', '', '', ''],
+    'it has no vote',
+  );
   const [failing] = last(['ppf', 'ppf', 'ppf'])?.locations ?? [];
   t.is(
     failing?.says,
     'it fails at local: status is 500, expected: lt 400, since 2026-03-01 11:59:59 UTC; 1 of 3 fail, and 2 would have to',
   );
   const quiet = ['ppf', 'ppf', 'ppf', ...Array.from({ length: 62 }, () => 'ppp')];
-  t.is(told(quiet).at(-1), '', 'after ten minutes it is forgotten');
+  t.is(failingLocations(quiet).at(-1), '', 'after ten minutes it is forgotten');
 });
 
 test('a planned downtime is told beside what the check is', (t) => {
@@ -127,7 +143,7 @@ test('a planned downtime is told beside what the check is', (t) => {
 
 test('the event feed is told of changes, but not of planned ones and of the first', (t) => {
   const states = ['up', 'degraded', 'down', 'unknown'] as const;
-  const told = (of: object = {}, isMaintenance = false) =>
+  const reportedChanges = (of: object = {}, isMaintenance = false) =>
     states.flatMap((before) =>
       states.flatMap((state) =>
         before !== state &&
@@ -139,12 +155,12 @@ test('the event feed is told of changes, but not of planned ones and of the firs
           : [],
       ),
     );
-  t.deepEqual(told(), [
+  t.deepEqual(reportedChanges(), [
     ...['up degraded', 'up down', 'up unknown', 'degraded up', 'degraded down', 'degraded unknown'],
     ...['down up', 'down degraded', 'down unknown', 'unknown degraded', 'unknown down'],
   ]);
-  t.deepEqual(told({}, true), []);
-  t.false(told({ enabled: false }).some((change) => change.endsWith('unknown')));
+  t.deepEqual(reportedChanges({}, true), []);
+  t.false(reportedChanges({ enabled: false }).some((change) => change.endsWith('unknown')));
   const verdict = { state: 'down', says: 'it is down', isMaintenance: false } as const;
   t.like(stateEvent(check, { tenantId: 'a', atMs: nowMs, before: 'up', verdict }), {
     ...{ kind: 'check', title: 'Shop is down', severity: 'error', service: 'cart', at: '2026-03-01T12:00:00.000Z' },

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
 import { makeSecretBox } from '../../../runtime/secret-box.ts';
-import { syntheticAskedRuns } from '../../../schemas/resources/synthetic-asked-run.ts';
 import { syntheticChecks } from '../../../schemas/resources/synthetic-check.ts';
 import { syntheticProbeContacts } from '../../../schemas/resources/synthetic-location.ts';
+import { syntheticRunRequests } from '../../../schemas/resources/synthetic-run-request.ts';
 import { syntheticVariables } from '../../../schemas/resources/synthetic-variable.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { workOf } from '../../../subjects/synthetics/work.ts';
@@ -23,7 +23,12 @@ test('a check is one probe’s at a time, and those of a probe that vanishes are
     await documents.close();
     rmSync(directory, { recursive: true });
   });
-  await documents.ensureCollections([syntheticChecks, syntheticProbeContacts, syntheticVariables, syntheticAskedRuns]);
+  await documents.ensureCollections([
+    syntheticChecks,
+    syntheticProbeContacts,
+    syntheticVariables,
+    syntheticRunRequests,
+  ]);
   const own = documents.of('a');
   const icmp = { host: 'router.example' };
   for (let index = 0; index < count; index++) {
@@ -35,17 +40,17 @@ test('a check is one probe’s at a time, and those of a probe that vanishes are
   /** Asks for each of them, as often as they do; answers what each has then. */
   const polled = async (...probes: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
     nowMs += pollMs;
-    const dealt = new Map<string, readonly string[]>();
+    const assignments = new Map<string, readonly string[]>();
     for (const probe of probes) {
       const { checks } = await workOf(own, { location, probe, nowMs }, box);
-      dealt.set(
+      assignments.set(
         probe,
         (checks ?? []).map(({ check }) => check.id),
       );
     }
-    return dealt;
+    return assignments;
   };
-  const all = (dealt: ReadonlyMap<string, readonly string[]>): string[] => [...dealt.values()].flat();
+  const all = (assignments: ReadonlyMap<string, readonly string[]>): string[] => [...assignments.values()].flat();
 
   await polled('p1', 'p2', 'p3');
   let before = await polled('p1', 'p2', 'p3');

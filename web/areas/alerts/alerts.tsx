@@ -1,6 +1,6 @@
 /** Alerts: those that there are now and were, the rules, the silences, and where they are told. */
 import { path, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import type { Part } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
@@ -16,7 +16,7 @@ const parts: readonly Part[] = [
   { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
   { name: 'rules', title: 'Rules', View: Rules },
   {
-    ...{ name: 'recording', title: 'Recording', asks: recordingGroupsCall },
+    ...{ name: 'recording', title: 'Recording', requiredCall: recordingGroupsCall },
     View: later(async () => (await import('./recording.tsx')).Recording),
   },
   { name: 'silences', title: 'Silences', View: Silences },
@@ -37,7 +37,7 @@ const ofRules: readonly Part[] = [
 
 export const Alerts = () => {
   const at = path.value.split('/')[2] ?? '';
-  const open = parts.filter(({ asks }) => may(asks));
+  const open = parts.filter(({ requiredCall }) => may(requiredCall));
   const isOfRules = ofRules.some(({ name }) => name === at);
   const part = [...open, ...ofRules].find(({ name }) => name === at) ?? open[0];
   if (part === undefined) return null;

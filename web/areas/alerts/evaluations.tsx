@@ -1,16 +1,17 @@
 /** The last evaluations of a rule, or of one of its alerts: what came, and why that fired or not. */
-import { useAsked } from '../../frame/asked.ts';
+
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Heads } from '../../lists/table-header.tsx';
 import { evaluationsCall } from './calls.ts';
 import { shownValue } from './shown.ts';
 
 export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; readonly alertId?: string }) => {
   const isOfAlert = alertId !== undefined;
   const query = { limit: 20, ...(isOfAlert ? { alertId } : {}) };
-  const { answer, error } = useAsked(evaluationsCall, { params: { id: ruleId }, query });
+  const { answer, error } = useQuery(evaluationsCall, { params: { id: ruleId }, query });
   return (
     <>
       <Problem error={error} />

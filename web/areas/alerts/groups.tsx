@@ -1,17 +1,17 @@
 /** The groups of a rule as its last evaluation found them: each with its state, its value and why. */
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Heads } from '../../lists/table-header.tsx';
 import { groupsCall } from './calls.ts';
 import { shownLabels, shownValue } from './shown.ts';
 
 export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
-  const { answer, error } = useAsked(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
+  const { answer, error } = useQuery(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
   return (
     <>
       <h3>Its groups</h3>

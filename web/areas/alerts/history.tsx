@@ -4,7 +4,7 @@ import { Link } from '../../frame/link.tsx';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { historyCall } from './calls.ts';
 import { shownLabels, shownValue } from './shown.ts';
 

@@ -1,11 +1,11 @@
 /** Maintenance windows: when each mutes, and what. */
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { againOf, NextTimes } from '../../editors/plan.tsx';
 import { projects } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 import { createWindowCall, type MaintenanceWindow, windowsCall } from './calls.ts';
 import { MaintenanceForm } from './maintenance-form.tsx';
 import { Muted } from './muted.tsx';
@@ -22,7 +22,7 @@ const mutesOf = ({ matchers = [], projectIds = [] }: MaintenanceWindow): string 
     ...(projectIds.length === 0 ? [] : [`of ${projectNames(projectIds)}`]),
   ].join(' ');
 
-const Told = ({ item }: { readonly item: MaintenanceWindow }) => {
+const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
   const { description = '', durationMinutes, timeZone, times, matchers = [], excludedFromSlos } = item;
   return (
     <>
@@ -53,5 +53,5 @@ export const Maintenance = listed({
     Again: againOf,
   },
   Tools: writeOf(noun, createWindowCall),
-  Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Told }),
+  Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),
 });

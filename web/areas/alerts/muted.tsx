@@ -1,12 +1,13 @@
 /** What matchers would mute now. */
-import { useAsked } from '../../frame/asked.ts';
+
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { mutedCall, type Silence } from './calls.ts';
 import { shownLabels } from './shown.ts';
 
 export const Muted = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
-  const { answer, error } = useAsked(mutedCall, { body: { matchers } });
+  const { answer, error } = useQuery(mutedCall, { body: { matchers } });
   return (
     <>
       <Problem error={error} />

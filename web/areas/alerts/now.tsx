@@ -1,16 +1,16 @@
 /** The alerts that there are now: what fires comes with its value, since when, and why. */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
+import { OpenAlert } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
-import { OpenAlert } from './chosen-alert.tsx';
 import { shownLabels, shownValue } from './shown.ts';
 
 const list = new Paged(alertsCall, ({ items }) => items);
@@ -46,7 +46,7 @@ const Listed = ({ open }: { readonly open: string }) => (
 
 export const AlertsNow = () => {
   useEffect(() => {
-    list.ask({ query: {} });
+    list.load({ query: {} });
     return () => list.cancel();
   }, [refreshes.value]);
   useEscape(() => {
@@ -54,7 +54,7 @@ export const AlertsNow = () => {
   });
   const open = inAddress('alert');
   const alert = list.items.value.find(({ id }) => id === open);
-  const { error, answer } = list.first.standing.value;
+  const { error, answer } = list.first.state.value;
   return (
     <>
       <Problem error={error} />
@@ -65,7 +65,7 @@ export const AlertsNow = () => {
         )}
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };

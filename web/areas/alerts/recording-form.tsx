@@ -1,9 +1,9 @@
 /** The form in which a group of recording rules is written. */
 import { useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
+import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
-import { useSaving } from '../../editors/opened.tsx';
-import { Problem } from '../../frame/standing.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import {
   createRecordingGroupCall,
   type RecordingGroup,
@@ -87,14 +87,14 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
       <TextInput label="Name" value={group.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="Evaluated every"
-        most={16}
+        maxLength={16}
         value={group.interval ?? ''}
         problem={wrong('interval')}
         onChange={(interval) => set({ interval: interval.trim() })}
       />
       <TextInput
         label="Waits for late data"
-        most={16}
+        maxLength={16}
         value={group.delay ?? ''}
         problem={wrong('delay')}
         onChange={(delay) => set({ delay: delay.trim() })}

@@ -1,26 +1,26 @@
 /** Groups of recording rules: which series each makes, and how its rules stand. */
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
 import { RecordingForm } from './recording-form.tsx';
 
 const noun = 'recording group';
 
-const stateOf = ({ enabled, standing }: RecordingGroup): string => {
+const stateOf = ({ enabled, standing: status }: RecordingGroup): string => {
   if (enabled === false) return 'off';
-  if (standing === null) return 'not known';
-  const failed = standing.filter(({ error }) => error !== null).length;
-  if (failed > 0) return `${failed} of ${standing.length} fail`;
-  if (standing.some(({ evaluatedAt }) => evaluatedAt === null)) return 'not evaluated yet';
-  return standing.some(({ stale }) => stale) ? 'late' : 'records';
+  if (status === null) return 'not known';
+  const failed = status.filter(({ error }) => error !== null).length;
+  if (failed > 0) return `${failed} of ${status.length} fail`;
+  if (status.some(({ evaluatedAt }) => evaluatedAt === null)) return 'not evaluated yet';
+  return status.some(({ stale }) => stale) ? 'late' : 'records';
 };
 
-const Told = ({ item }: { readonly item: RecordingGroup }) => {
-  const { file, interval, delay, limit, rules, standing } = item;
+const Details = ({ item }: { readonly item: RecordingGroup }) => {
+  const { file, interval, delay, limit, rules, standing: status } = item;
   return (
     <>
       <Fields
@@ -32,7 +32,7 @@ const Told = ({ item }: { readonly item: RecordingGroup }) => {
       <h3>Its rules</h3>
       <ol>
         {rules.map(({ record, expression, labels = {} }, index) => {
-          const now = standing?.[index];
+          const now = status?.[index];
           return (
             <li key={index}>
               <b>{shownText(record)}</b>
@@ -43,11 +43,11 @@ const Told = ({ item }: { readonly item: RecordingGroup }) => {
           );
         })}
       </ol>
-      {standing === null ? null : (
+      {status === null ? null : (
         <table class="figures texts">
           <Heads columns={['Series', 'Evaluated', 'Made', 'Took']} />
           <tbody>
-            {standing.map(({ record, evaluatedAt, series, durationMs }, index) => (
+            {status.map(({ record, evaluatedAt, series, durationMs }, index) => (
               <tr key={index}>
                 <td>{shownText(record)}</td>
                 <td>{shownMoment(evaluatedAt) || 'not yet'}</td>
@@ -82,5 +82,5 @@ export const Recording = listed({
   },
   numbers: ['Rules'],
   Tools: writeOf(noun, createRecordingGroupCall),
-  Open: openedOf({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Told }),
+  Open: openedOf({ noun, path: '/api/alerts/recording-groups/{id}', Form: RecordingForm, Details }),
 });

@@ -2,16 +2,16 @@
 import { useState } from 'preact/hooks';
 import type { Route } from '../../../schemas/resources/alert-routing.ts';
 import { Action } from '../../client/action.ts';
-import { askVersioned, type CallError } from '../../client/ask.ts';
 import type { Answered } from '../../client/call.ts';
+import { type CallError, requestVersioned } from '../../client/request.ts';
 import { Wrong } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { importRoutingCall, routingCall, routingTestCall, setRoutingCall } from './calls.ts';
 import { channelsCall } from './channels/calls.ts';
@@ -71,7 +71,7 @@ const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: s
 };
 
 const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: readonly Step[] }) => {
-  const { answer: channels } = useAsked(channelsCall, { query: { limit: 500 } });
+  const { answer: channels } = useQuery(channelsCall, { query: { limit: 500 } });
   const names = new Map(channels?.items.map(({ id, name }) => [id, name]));
   const channelsOf = (receiver: string): string => {
     const ids = routing.receivers.find(({ name }) => name === receiver)?.channelIds ?? [];
@@ -90,8 +90,8 @@ const Tree = ({ routing, steps }: { readonly routing: Routing; readonly steps: r
 
 /** The tree, with what became of each route for the labels of the address. */
 const Followed = ({ routing, labels }: { readonly routing: Routing; readonly labels: string }) => {
-  const asked = Object.fromEntries(matchersIn(labels).map(({ name, value }) => [name, value]));
-  const { answer, error } = useAsked(routingTestCall, { body: { labels: asked } });
+  const labelValues = Object.fromEntries(matchersIn(labels).map(({ name, value }) => [name, value]));
+  const { answer, error } = useQuery(routingTestCall, { body: { labels: labelValues } });
   return (
     <>
       <Problem error={error} />
@@ -215,22 +215,22 @@ const Edit = ({ of, onDone }: { readonly of: Versioned; readonly onDone: () => v
 };
 
 export const Routing = () => {
-  const { answer, error, ...standing } = useAsked(routingCall, {});
+  const { answer, error, ...queryState } = useQuery(routingCall, {});
   const [edited, setEdited] = useState<Versioned>();
-  const [unread, setUnread] = useState<CallError>();
-  const edit = (): Promise<void> => askVersioned(routingCall).then(setEdited, setUnread);
+  const [loadError, setLoadError] = useState<CallError>();
+  const edit = (): Promise<void> => requestVersioned(routingCall).then(setEdited, setLoadError);
   const labels = inAddress('labels');
   return (
     <>
       <div class="toolbar">
-        {may(routingTestCall) ? <Labels /> : <p class="soft">{whyNot(routingTestCall, 'Following labels')}</p>}
+        {may(routingTestCall) ? <Labels /> : <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>}
         {may(setRoutingCall) && edited === undefined ? (
           <button type="button" class="plain" onClick={() => void edit()}>
             Edit the document
           </button>
         ) : null}
       </div>
-      <Problem error={error ?? unread} />
+      <Problem error={error ?? loadError} />
       <Scrolled class="scrolled" label="Routing">
         {edited !== undefined ? (
           <Edit of={edited} onDone={() => setEdited(undefined)} />
@@ -240,7 +240,7 @@ export const Routing = () => {
           <Followed routing={answer} labels={labels} />
         )}
       </Scrolled>
-      <Freshness of={{ answer, error, ...standing }} />
+      <Freshness of={{ answer, error, ...queryState }} />
     </>
   );
 };

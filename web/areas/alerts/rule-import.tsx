@@ -1,18 +1,18 @@
 /** Imports a rule file of Prometheus, and tells first what becomes of each rule. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
-import { whyNot } from '../../frame/rights.ts';
+import { explainDenial } from '../../frame/rights.ts';
 import { importRulesCall } from './calls.ts';
 
 export const RuleImport = () => {
   const [action] = useState(() => new Action(importRulesCall));
   const [fileName, setFileName] = useState('');
   const wrong = wrongIn(action.error.value);
-  const closed = whyNot(importRulesCall, 'Importing rules');
+  const closed = explainDenial(importRulesCall, 'Importing rules');
   if (closed !== '') return <p class="said">{closed}</p>;
   const run = async (
     [file]: readonly ImportedFile[],
@@ -20,7 +20,7 @@ export const RuleImport = () => {
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
     return answer?.items.map(({ place, name, outcome, problems }) => ({
-      ...{ at: place, name: name ?? '', outcome, because: problems },
+      ...{ at: place, name: name ?? '', outcome, reasons: problems },
     }));
   };
   return (

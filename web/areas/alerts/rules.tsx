@@ -1,25 +1,25 @@
 /** Alert rules, and how each stands by its last evaluation. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/paged.ts';
-import { PutOnDashboard } from '../../editors/kept.tsx';
+import { Paged } from '../../client/pages.ts';
 import { pairsIn } from '../../editors/lines.ts';
+import { PutOnDashboard } from '../../editors/put-on-dashboard.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectId } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   changeRuleCall,
   createRuleCall,
@@ -41,14 +41,14 @@ const list = new Paged(rulesCall, ({ items }) => items);
 const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
 
 /** The state in a word; a rule that is off, fails or is not evaluated says that before. */
-const stateOf = ({ enabled, standing }: Rule): string => {
+const stateOf = ({ enabled, standing: status }: Rule): string => {
   if (!enabled) return 'off';
-  if (standing === null) return 'not evaluated yet';
-  if (standing.error !== null) return 'fails';
-  return standing.stale ? `${standing.state}, late` : standing.state;
+  if (status === null) return 'not evaluated yet';
+  if (status.error !== null) return 'fails';
+  return status.stale ? `${status.state}, late` : status.state;
 };
 
-const isBad = ({ standing }: Rule): boolean => standing?.state === 'firing' || (standing?.error ?? null) !== null;
+const isBad = ({ standing: status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
 
 const cellsOf = (rule: Rule) => [
   <span key="state" class={isBad(rule) ? 'text-error' : ''}>
@@ -76,11 +76,11 @@ const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
 
 const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(changeRuleCall));
-  const turn = async (): Promise<void> => {
+  const toggle = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Switch off' : 'Switch on'} onSubmit={turn}>
+    <ActionForm action={action} label={enabled ? 'Switch off' : 'Switch on'} onSubmit={toggle}>
       {null}
     </ActionForm>
   );
@@ -89,16 +89,16 @@ const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => 
 /** Lets it fire and end once through the routing as it is, so that one sees who is told. */
 const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
   const [action] = useState(() => new Action(testRuleCall));
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
     const labels = pairsIn(String(new FormData(form).get('labels')).replaceAll(',', '\n'));
     const answer = await action.run({ params: { id }, body: { labels } });
-    setSaid(answer === undefined ? '' : 'It fired and ended once, marked as a test.');
+    setMessage(answer === undefined ? '' : 'It fired and ended once, marked as a test.');
   };
   return (
     <details>
       <summary>Let it fire once, as a test</summary>
-      <ActionForm action={action} label="Let it fire" onSubmit={run} said={said}>
+      <ActionForm action={action} label="Let it fire" onSubmit={run} message={message}>
         <label>
           With labels <input name="labels" maxLength={4096} autocomplete="off" placeholder="service=cart" />
         </label>
@@ -108,7 +108,7 @@ const TestFiring = ({ rule: { id } }: { readonly rule: Rule }) => {
 };
 
 const OpenRule = ({ rule }: { readonly rule: Rule }) => (
-  <Beside label="Rule" title={rule.name} onClose={() => setOpen('')}>
+  <SidePanel label="Rule" title={rule.name} onClose={() => setOpen('')}>
     <p>{shownText(rule.description ?? '')}</p>
     {rule.managedBy === null ? null : (
       <p>
@@ -151,7 +151,7 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
       <Link to={toArea('/alerts/history', { ruleId: rule.id })}>How its alerts changed</Link>
     </p>
     <Evaluations ruleId={rule.id} />
-  </Beside>
+  </SidePanel>
 );
 
 const Listed = ({ open }: { readonly open: string }) => (
@@ -172,7 +172,7 @@ const Listed = ({ open }: { readonly open: string }) => (
 export const Rules = () => {
   const search = inAddress('search');
   useEffect(() => {
-    list.ask({ query: { limit: 100, search, projectId: projectId.value } });
+    list.load({ query: { limit: 100, search, projectId: projectId.value } });
     return () => list.cancel();
   }, [search, projectId.value, refreshes.value]);
   useEscape(() => {
@@ -180,7 +180,7 @@ export const Rules = () => {
   });
   const open = inAddress('rule');
   const rule = list.items.value.find(({ id }) => id === open);
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   return (
     <>
       <Search
@@ -201,7 +201,7 @@ export const Rules = () => {
       </p>
       <div class={open === '' ? 'list' : 'list with-record'}>
         <Listed open={open} />
-        {open === '' || list.first.standing.value.answer === undefined ? null : rule === undefined ? (
+        {open === '' || list.first.state.value.answer === undefined ? null : rule === undefined ? (
           <ReadOne key={`read ${open}`} call={ruleCall} id={open} label="Rule" onClose={() => setOpen('')}>
             {(found) => <OpenRule rule={found} />}
           </ReadOne>
@@ -210,7 +210,7 @@ export const Rules = () => {
         )}
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };

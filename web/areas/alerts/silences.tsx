@@ -1,15 +1,15 @@
 /** Silences that hold or are to come, and one that is written with what it would mute. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { changeSilenceCall, expireCall, type Silence, silenceCall, silencesCall } from './calls.ts';
 import { Muted } from './muted.tsx';
 import { matchersIn, shownMatchers } from './shown.ts';
@@ -22,9 +22,9 @@ const Longer = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(changeSilenceCall));
   const { id, version, matchers, startsAt, comment } = silence;
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const endsAt = new Date(Date.now() + Number(said.get('hours')) * 3_600_000).toISOString();
-    const body = { matchers, startsAt, endsAt, comment: String(said.get('comment')) || (comment ?? '') };
+    const formData = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
+    const body = { matchers, startsAt, endsAt, comment: String(formData.get('comment')) || (comment ?? '') };
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
   return (
@@ -68,8 +68,8 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
 const columns = ['Mutes alerts with', 'State', 'From', 'Until', 'Because'];
 
 const Found = () => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  const { answer, isLoading } = list.first.state.value;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
   const silences = list.items.value.filter(({ state }) => state !== 'expired');
   if (silences.length === 0)
     return (
@@ -94,9 +94,9 @@ const Write = () => {
   const [written, setWritten] = useState('');
   const matchers = matchersIn(written);
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const endsAt = new Date(Date.now() + Number(said.get('hours')) * 3_600_000).toISOString();
-    const made = await action.run({ body: { matchers, endsAt, comment: String(said.get('comment')) } });
+    const formData = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(formData.get('hours')) * 3_600_000).toISOString();
+    const made = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
     if (made === undefined) return;
     form.reset();
     setWritten('');
@@ -126,17 +126,17 @@ const Write = () => {
 
 export const Silences = () => {
   useEffect(() => {
-    list.ask({ query: { limit: 100, sort: '-endsAt' } });
+    list.load({ query: { limit: 100, sort: '-endsAt' } });
     return () => list.cancel();
   }, [refreshes.value]);
   return (
     <>
       {may(silenceCall) ? <Write /> : null}
-      <Problem error={list.first.standing.value.error} />
+      <Problem error={list.first.state.value.error} />
       <Scrolled class="scrolled" label="Silences">
         <Found />
       </Scrolled>
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };

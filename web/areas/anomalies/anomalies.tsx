@@ -2,9 +2,9 @@
 import { shownValue } from '../../charts/values.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { OpenAnomaly } from './anomaly-panel.tsx';
 import { anomaliesCall } from './calls.ts';
-import { OpenAnomaly } from './chosen.tsx';
 import { Detectors } from './detectors.tsx';
 import { seriesShown } from './shown.ts';
 

@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { Field } from '../../editors/field.tsx';
-import { useSaving } from '../../editors/opened.tsx';
+import { useSaving } from '../../editors/form-state.tsx';
 import { ofRecords, queryOf, writtenOf } from '../../editors/question.ts';
 import { QuestionFields } from '../../editors/question-fields.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
 
 /** Of a change, by the name of its direction. */
@@ -103,11 +103,11 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
   ] as const;
   return (
     <div class="form">
-      {texts.map(([label, name, most]) => (
+      {texts.map(([label, name, maxLength]) => (
         <Field key={name} label={label} problem={wrong(name)}>
           <input
             value={detector[name] ?? ''}
-            maxLength={most}
+            maxLength={maxLength}
             autocomplete="off"
             aria-invalid={wrong(name) !== undefined}
             onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}

@@ -1,18 +1,27 @@
 /** Detectors: how each stands. */
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 import { createDetectorCall, type Detector, detectorsCall } from './calls.ts';
 import { DetectorForm, directions } from './detector-form.tsx';
 
 const noun = 'detector';
 
-const Told = ({ item: detector }: { readonly item: Detector }) => {
-  const { description, status, validity, step, falseAlarmsPerWeek, leastChange, direction, labels } = detector;
+const Details = ({ item: detector }: { readonly item: Detector }) => {
+  const {
+    description,
+    status,
+    validity,
+    step,
+    falseAlarmsPerWeek,
+    leastChange: minChange,
+    direction,
+    labels,
+  } = detector;
   return (
     <>
       <p>{shownText(description ?? '', { lines: true })}</p>
@@ -27,7 +36,7 @@ const Told = ({ item: detector }: { readonly item: Detector }) => {
           ...{ series: status?.series, 'that learn': status?.learning, 'anomalies that last': status?.open },
           ...{ 'scored up to': shownMoment(status?.lastStep ?? null), 'a point each': step },
           'false alarms a week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; allowed are ${falseAlarmsPerWeek}`,
-          ...{ 'least change': leastChange, direction: directions[direction ?? 'both'], ...labels },
+          ...{ 'least change': minChange, direction: directions[direction ?? 'both'], ...labels },
         }}
       />
       <ul class="links">
@@ -62,5 +71,5 @@ export const Detectors = listed({
   },
   numbers: ['Series', 'Last now', 'False alarms a week'],
   Tools: writeOf(noun, createDetectorCall),
-  Open: openedOf({ noun, path: '/api/ai/detectors/{id}', Form: DetectorForm, Told }),
+  Open: openedOf({ noun, path: '/api/ai/detectors/{id}', Form: DetectorForm, Details }),
 });

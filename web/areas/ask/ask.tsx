@@ -3,42 +3,42 @@
  * and what runbooks say.
  */
 import { useEffect } from 'preact/hooks';
-import type { askInWords } from '../../../api/groups/ai/query.ts';
+import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import { ResultShown } from '../../charts/result.tsx';
 import type { Answered } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { waysTo } from '../../editors/ways.ts';
 import { inAddress } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { Box } from './box.tsx';
-import { answerCall, askCall, documentsCall, suggestionsCall, zoneName } from './calls.ts';
+import { answerCall, documentsCall, questionCall, suggestionsCall, zoneName } from './calls.ts';
 
-const asked = new Question(askCall);
+const query = new Question(questionCall);
 
-type Answer = Answered<typeof askInWords>;
-type Asked = Answer['alternatives'][number];
+type Answer = Answered<typeof answerQuestion>;
+type Meaning = Answer['alternatives'][number];
 
 /** How each word was read. */
-const Words = ({ of }: { readonly of: Asked['words'] }) => (
+const Words = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How it was read</summary>
     <table class="figures texts">
       <Heads columns={['Words', 'Became']} />
       <tbody>
-        {of.map(({ text, became }, index) => (
+        {of.map(({ text, became: mappedTo }, index) => (
           // A word may be there twice.
           <tr key={`${index} ${text}`}>
             <td>
               <bdi>{shownText(text)}</bdi>
             </td>
-            <td>{became === null ? <span class="soft">nothing</span> : <bdi>{shownText(became)}</bdi>}</td>
+            <td>{mappedTo === null ? <span class="soft">nothing</span> : <bdi>{shownText(mappedTo)}</bdi>}</td>
           </tr>
         ))}
       </tbody>
@@ -46,11 +46,11 @@ const Words = ({ of }: { readonly of: Asked['words'] }) => (
   </details>
 );
 
-const Told = ({ asking }: { readonly asking: Asked }) => (
+const MeaningDetails = ({ meaning }: { readonly meaning: Meaning }) => (
   <>
-    <p id="sentence">{shownText(asking.sentence)}</p>
+    <p id="sentence">{shownText(meaning.sentence)}</p>
     <ul class="links">
-      {waysTo(asking).map(([title, to]) => (
+      {waysTo(meaning).map(([title, to]) => (
         <li key={title}>
           <Link to={to}>{title}</Link>
         </li>
@@ -58,7 +58,7 @@ const Told = ({ asking }: { readonly asking: Asked }) => (
     </ul>
     <details>
       <summary>The query</summary>
-      <pre class="body">{shownText(JSON.stringify(asking.query, null, 2), { lines: true })}</pre>
+      <pre class="body">{shownText(JSON.stringify(meaning.query, null, 2), { lines: true })}</pre>
     </details>
   </>
 );
@@ -80,17 +80,17 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
     return (
       <>
         <p role="status">It may mean {alternatives.length} things:</p>
-        {alternatives.map((asking, index) => (
-          <section key={`${index} ${asking.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
-            <Told asking={asking} />
-            <Words of={asking.words} />
+        {alternatives.map((meaning, index) => (
+          <section key={`${index} ${meaning.sentence}`} class="attention" aria-label={`Meaning ${index + 1}`}>
+            <MeaningDetails meaning={meaning} />
+            <Words of={meaning.words} />
           </section>
         ))}
       </>
     );
   return (
     <>
-      <Told asking={answer} />
+      <MeaningDetails meaning={answer} />
       {answer.nothingFound === null ? null : <p role="status">{shownText(answer.nothingFound)}</p>}
       <ResultShown result={answer.result} title={answer.sentence} />
       <Words of={answer.words} />
@@ -102,11 +102,11 @@ const InWords = () => {
   const question = inAddress('q');
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    if (question === '') asked.clear();
-    else asked.ask({ body: { question, timeZone: zoneName(), from, to } });
-    return () => asked.cancel();
+    if (question === '') query.clear();
+    else query.run({ body: { question, timeZone: zoneName(), from, to } });
+    return () => query.cancel();
   }, [question, from, to, zone.value, refreshes.value]);
-  const { answer, error, isAsking } = asked.standing.value;
+  const { answer, error, isLoading } = query.state.value;
   const atQuestion = error?.of('question');
   return (
     <>
@@ -119,29 +119,27 @@ const InWords = () => {
       />
       {atQuestion === undefined ? <Problem error={error} /> : null}
       {answer === undefined || question === '' ? null : (
-        <div class={isAsking ? 'old' : ''}>
+        <div class={isLoading ? 'old' : ''}>
           <Shown of={answer} />
         </div>
       )}
-      {question === '' ? null : (
-        <Freshness of={{ ...asked.standing.value, answer: answer?.answer?.result ?? answer }} />
-      )}
+      {question === '' ? null : <Freshness of={{ ...query.state.value, answer: answer?.answer?.result ?? answer }} />}
     </>
   );
 };
 
-export const Ask = partsOf('Ask', [
+export const Questions = partsOf('Ask', [
   { name: '', title: 'Question', View: InWords },
   {
-    ...{ name: 'suggestions', title: 'Suggestions', asks: suggestionsCall },
+    ...{ name: 'suggestions', title: 'Suggestions', requiredCall: suggestionsCall },
     View: later(async () => (await import('./suggestions.tsx')).Suggestions),
   },
   {
-    ...{ name: 'runbooks', title: 'Runbooks', asks: answerCall },
+    ...{ name: 'runbooks', title: 'Runbooks', requiredCall: answerCall },
     View: later(async () => (await import('./runbooks.tsx')).Runbooks),
   },
   {
-    ...{ name: 'documents', title: 'Documents', asks: documentsCall },
+    ...{ name: 'documents', title: 'Documents', requiredCall: documentsCall },
     View: later(async () => (await import('./documents.tsx')).Documents),
   },
 ]);

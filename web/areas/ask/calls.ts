@@ -1,5 +1,5 @@
 /** What the area of questions asks and changes, and what of the page goes along. */
-import type { askInWords } from '../../../api/groups/ai/query.ts';
+import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import type { answerFromRunbooks } from '../../../api/groups/ai/runbook-answer.ts';
 import type {
   addRunbookDocument,
@@ -11,7 +11,7 @@ import type { applySuggestion, dismissSuggestion, listSuggestions } from '../../
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
 import { zone } from '../../frame/shown-time.ts';
 
-export const askCall = callOf<typeof askInWords>('POST', '/api/ai/query');
+export const questionCall = callOf<typeof answerQuestion>('POST', '/api/ai/query');
 export const suggestionsCall = callOf<typeof listSuggestions>('GET', '/api/ai/suggestions');
 export const applyCall = callOf<typeof applySuggestion>('POST', '/api/ai/suggestions/{id}/apply');
 export const dismissCall = callOf<typeof dismissSuggestion>('DELETE', '/api/ai/suggestions/{id}');

@@ -6,14 +6,14 @@ import { Field, Wrong } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { addressWith, change } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { addDocumentCall, deleteDocumentCall, documentsCall, type RunbookDocument } from './calls.ts';
 
 type Format = RunbookDocument['format'];
@@ -107,7 +107,7 @@ const Form = () => {
       </label>
       <TextInput
         label="Title"
-        most={200}
+        maxLength={200}
         value={written.title}
         problem={wrong('title')}
         hint="Left empty, it is what the document calls itself"
@@ -115,7 +115,7 @@ const Form = () => {
       />
       <TextInput
         label="Where people find it"
-        most={2048}
+        maxLength={2048}
         value={written.url}
         problem={wrong('url')}
         hint="https://…, so that answers lead there"
@@ -140,7 +140,7 @@ const Form = () => {
 
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDocumentCall));
-  if (!may(deleteDocumentCall)) return <p class="soft">{whyNot(deleteDocumentCall, 'Deleting it')}</p>;
+  if (!may(deleteDocumentCall)) return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting it')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -151,7 +151,7 @@ const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => 
   );
 };
 
-const Told = ({ item }: { readonly item: RunbookDocument }) => (
+const Details = ({ item }: { readonly item: RunbookDocument }) => (
   <>
     <Fields
       values={{
@@ -178,7 +178,7 @@ const Open = ({
   readonly item: RunbookDocument | undefined;
   readonly onClose: () => void;
 }) => (
-  <Beside label="Document" title={id === 'new' ? 'A new document' : (item?.title ?? 'Document')} onClose={onClose}>
+  <SidePanel label="Document" title={id === 'new' ? 'A new document' : (item?.title ?? 'Document')} onClose={onClose}>
     {id === 'new' && may(addDocumentCall) ? (
       <Form />
     ) : item === undefined ? (
@@ -186,10 +186,10 @@ const Open = ({
     ) : (
       <>
         <Remove id={id} onClose={onClose} />
-        <Told item={item} />
+        <Details item={item} />
       </>
     )}
-  </Beside>
+  </SidePanel>
 );
 
 export const Documents = listed({

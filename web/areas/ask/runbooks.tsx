@@ -1,12 +1,12 @@
 /** What runbooks and the like say to a question: sentences with the passages that say them, and figures that they name; or the passages alone. */
 import { useEffect } from 'preact/hooks';
 import { ResultShown } from '../../charts/result.tsx';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { waysTo } from '../../editors/ways.ts';
 import { allInAddress, change, inAddress } from '../../frame/address.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Box } from './box.tsx';
@@ -17,7 +17,7 @@ const answering = new Question(answerCall);
 const searching = new Question(passagesCall);
 
 /** More passages are read by nobody. */
-const mostPassages = 30;
+const maxPassages = 30;
 
 const isSource = (text: string): text is Source => text in sources;
 /** Those that were chosen; none where all are looked through. */
@@ -47,7 +47,11 @@ const Sources = () => {
 };
 
 /** What was not looked through, and what did not help to find. */
-const Lacks = ({ of: { notRead, embeddings } }: { readonly of: Pick<FoundPassages, 'notRead' | 'embeddings'> }) => (
+const Limitations = ({
+  of: { notRead, embeddings },
+}: {
+  readonly of: Pick<FoundPassages, 'notRead' | 'embeddings'>;
+}) => (
   <>
     {notRead.map(({ source, reason }) => (
       <p key={source} class="soft">
@@ -130,7 +134,7 @@ const Figures = ({ of }: { readonly of: RunbookAnswer['figures'] }) =>
 const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
   <>
     <Sentences of={of} />
-    <Lacks of={of} />
+    <Limitations of={of} />
     <Figures of={of.figures} />
     {of.passages.length === 0 ? null : <h2>Passages</h2>}
     <Passages of={of.passages} />
@@ -140,17 +144,17 @@ const Answer = ({ of }: { readonly of: RunbookAnswer }) => (
 const Found = ({ of }: { readonly of: FoundPassages }) => (
   <>
     {of.items.length === 0 ? <p role="status">No passage says anything of it.</p> : <h2>Passages</h2>}
-    <Lacks of={of} />
+    <Limitations of={of} />
     <Passages of={of.items} />
   </>
 );
 
-const ask = (question: string, isPassages: boolean): void => {
+const runQuestion = (question: string, isPassages: boolean): void => {
   const chosen = chosenSources();
   const only = chosen.length === 0 ? {} : { sources: [...chosen] };
   if (question === '') for (const each of [answering, searching]) each.clear();
-  else if (isPassages) searching.ask({ body: { query: question, limit: mostPassages, ...only } });
-  else answering.ask({ body: { question, timeZone: zoneName(), ...writtenRange.value, ...only } });
+  else if (isPassages) searching.run({ body: { query: question, limit: maxPassages, ...only } });
+  else answering.run({ body: { question, timeZone: zoneName(), ...writtenRange.value, ...only } });
 };
 
 export const Runbooks = () => {
@@ -158,15 +162,15 @@ export const Runbooks = () => {
   const isPassages = inAddress('view') === 'passages';
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    ask(question, isPassages);
+    runQuestion(question, isPassages);
     return () => {
       for (const each of [answering, searching]) each.cancel();
     };
   }, [question, isPassages, chosenSources().join(), from, to, refreshes.value]);
-  const { standing } = isPassages ? searching : answering;
-  const { error, isAsking } = standing.value;
+  const { state } = isPassages ? searching : answering;
+  const { error, isLoading } = state.value;
   const atQuestion = error?.of('question') ?? error?.of('query');
-  const [answer, found] = [answering.standing.value.answer, searching.standing.value.answer];
+  const [answer, found] = [answering.state.value.answer, searching.state.value.answer];
   return (
     <>
       <Box
@@ -187,7 +191,7 @@ export const Runbooks = () => {
       </Box>
       <Sources />
       {atQuestion === undefined ? <Problem error={error} /> : null}
-      <Scrolled class={isAsking ? 'scrolled old' : 'scrolled'} label="What runbooks say">
+      <Scrolled class={isLoading ? 'scrolled old' : 'scrolled'} label="What runbooks say">
         {question === '' ? (
           <p class="soft">
             Documents, incidents that were resolved, alert rules, log patterns and the handbook are looked through.
@@ -198,7 +202,7 @@ export const Runbooks = () => {
           answer && <Answer of={answer} />
         )}
       </Scrolled>
-      {question === '' ? null : <Freshness of={standing.value} />}
+      {question === '' ? null : <Freshness of={state.value} />}
     </>
   );
 };

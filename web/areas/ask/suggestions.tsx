@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { applyCall, dismissCall, type Suggestion, suggestionsCall } from './calls.ts';
@@ -119,9 +119,9 @@ const Choice = () => (
 
 export const Suggestions = () => {
   const kind = inAddress('kind');
-  const standing = useAsked(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
+  const queryState = useQuery(suggestionsCall, { query: isKind(kind) ? { kind } : {} });
   const [done, setDone] = useState<Done>();
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   return (
     <>
       <div class="toolbar">
@@ -132,7 +132,7 @@ export const Suggestions = () => {
         {done?.to === undefined ? null : <Link to={done.to}>Look at it</Link>}
       </p>
       <Problem error={error} />
-      {may(applyCall) ? null : <p class="soft">{whyNot(applyCall, 'Applying and dismissing')}</p>}
+      {may(applyCall) ? null : <p class="soft">{explainDenial(applyCall, 'Applying and dismissing')}</p>}
       <Scrolled class="scrolled" label="Suggestions">
         {answer?.items.length === 0 ? <p class="soft">Nothing is suggested now.</p> : null}
         {answer?.items.map((each) => (
@@ -144,7 +144,7 @@ export const Suggestions = () => {
           </p>
         )}
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

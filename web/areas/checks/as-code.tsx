@@ -4,7 +4,7 @@ import { Action } from '../../client/action.ts';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { toArea } from '../../frame/address.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { exportCall, importCall } from './calls.ts';
@@ -19,7 +19,7 @@ const Import = () => {
     if (answer !== undefined && !isTrial) refresh();
     return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
       ...{ at: `document ${document}, line ${line}`, name: name ?? 'not read', outcome },
-      because: [...problems, ...losses],
+      reasons: [...problems, ...losses],
       to: id === null ? undefined : toArea('/checks', { open: id }),
     }));
   };
@@ -38,6 +38,6 @@ export const AsCode = () => (
     <a href={exportCall.path} download="checks.yaml">
       All checks as YAML
     </a>
-    {may(importCall) ? <Import /> : <p class="soft">{whyNot(importCall, 'Importing checks')}</p>}
+    {may(importCall) ? <Import /> : <p class="soft">{explainDenial(importCall, 'Importing checks')}</p>}
   </Scrolled>
 );

@@ -17,12 +17,12 @@ const isPresence = (operator: string): boolean => operator === 'exists' || opera
 const valueIn = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
 
 /** Without a name or a value where there is none. */
-const trimmed = ({ name, value, ...kept }: AssertionFields): AssertionFields => {
-  const names = sourceNames[kept.source];
+const trimmed = ({ name, value, ...rest }: AssertionFields): AssertionFields => {
+  const names = sourceNames[rest.source];
   return {
-    ...kept,
+    ...rest,
     ...(names === undefined ? {} : { name: name ?? names[0] ?? '' }),
-    ...(isPresence(kept.operator) ? {} : { value: value ?? '' }),
+    ...(isPresence(rest.operator) ? {} : { value: value ?? '' }),
   };
 };
 
@@ -52,8 +52,8 @@ const Line = ({
           aria-label="What"
           value={of.source}
           onChange={({ currentTarget }) => {
-            const { name: _, ...kept } = of;
-            onChange(trimmed({ ...kept, source: currentTarget.value as AssertionFields['source'] }));
+            const { name: _, ...rest } = of;
+            onChange(trimmed({ ...rest, source: currentTarget.value as AssertionFields['source'] }));
           }}
         >
           <Options of={[...new Set([...sources, of.source])].map((each) => [each, sourceTitles[each]])} />

@@ -4,7 +4,7 @@ import type { checkResource } from '../../../api/groups/synthetics/check.ts';
 import type { createDowntime, deleteDowntime, listDowntimes } from '../../../api/groups/synthetics/downtimes.ts';
 import type { createLocation, deleteLocation, listLocations } from '../../../api/groups/synthetics/locations.ts';
 import type { listPictures } from '../../../api/groups/synthetics/pictures.ts';
-import type { renewBeatToken } from '../../../api/groups/synthetics/renew-beat-token.ts';
+import type { renewHeartbeatToken } from '../../../api/groups/synthetics/renew-heartbeat-token.ts';
 import type { getUptime, listRuns } from '../../../api/groups/synthetics/results.ts';
 import type { runCheckNow, tryCheck } from '../../../api/groups/synthetics/run-now.ts';
 import type { deleteVariable, listVariables, setVariable } from '../../../api/groups/synthetics/variables.ts';
@@ -17,7 +17,7 @@ export const replaceCheckCall = replacementOf<typeof checkResource, typeof Check
 export const changeCheckCall = changeOf<typeof checkResource, { readonly enabled: boolean }>(
   '/api/synthetics/checks/{id}',
 );
-export const renewTokenCall = callOf<typeof renewBeatToken>('POST', '/api/synthetics/checks/{id}/token');
+export const renewTokenCall = callOf<typeof renewHeartbeatToken>('POST', '/api/synthetics/checks/{id}/token');
 export const runsCall = callOf<typeof listRuns>('GET', '/api/synthetics/checks/{id}/runs');
 export const uptimeCall = callOf<typeof getUptime>('GET', '/api/synthetics/checks/{id}/uptime');
 export const picturesCall = callOf<typeof listPictures>('GET', '/api/synthetics/checks/{id}/pictures');

@@ -2,7 +2,7 @@
 import type { Answered } from '../../client/call.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import type { runCall } from './calls.ts';
-import { Phases, Standing, shownMs } from './shown.tsx';
+import { Phases, StateLabel, shownMs } from './shown.tsx';
 
 export type Result = Answered<typeof runCall.of & object>['items'][number];
 
@@ -23,7 +23,7 @@ export const Came = ({
             reason
           ) : (
             <>
-              <Standing of={run.outcome} /> in {shownMs(run.durationMs)} <Phases of={run.phases} />{' '}
+              <StateLabel of={run.outcome} /> in {shownMs(run.durationMs)} <Phases of={run.phases} />{' '}
               {shownText(run.message)}
             </>
           )}

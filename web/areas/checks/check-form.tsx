@@ -1,11 +1,11 @@
 /** The form in which a check is written, and tried before it is saved. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { useSaving, wrongIn } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, PairsInput, SelectInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
-import { useSaving, wrongIn } from '../../editors/opened.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projects } from '../../frame/project.ts';
-import { Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, tryCall } from './calls.ts';
 import { Came, type Result } from './came.tsx';
 import { freshToken } from './fresh-token.ts';
@@ -26,9 +26,9 @@ const fieldsIn = (check: Check): Written => {
 
 /** Settings lie in the field of their type's name; nobody runs a heartbeat. */
 const ofType = (check: Written, type: Type): Written => {
-  const kept = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
+  const commonFields = Object.fromEntries(Object.entries(check).filter(([name]) => name !== check.type)) as Written;
   const locations = type === 'heartbeat' ? [] : check.type === 'heartbeat' ? ['local'] : check.locations;
-  return { ...kept, type, [type]: starters[type], locations };
+  return { ...commonFields, type, [type]: starters[type], locations };
 };
 
 const Trial = ({
@@ -107,7 +107,7 @@ const Running = ({
 );
 
 /** Whose its results are, and who is told of them. */
-const Telling = ({ check, wrong, set }: Part) => {
+const AlertingSettings = ({ check, wrong, set }: Part) => {
   const { alerting = {} } = check;
   return (
     <>
@@ -146,7 +146,7 @@ const Telling = ({ check, wrong, set }: Part) => {
 export const CheckForm = ({ before }: { readonly before: Check | undefined }) => {
   const [check, setCheck] = useState<Written>(() => (before === undefined ? empty : fieldsIn(before)));
   const [trying] = useState(() => new Action(tryCall));
-  const { answer, error: unread } = useAsked(locationsCall, {});
+  const { answer, error: loadError } = useQuery(locationsCall, {});
   const { save, isRunning, error, ...saving } = useSaving(createCheckCall, replaceCheckCall, before, (saved) => {
     if (saved.token !== undefined) freshToken.value = { id: saved.id, token: saved.token };
   });
@@ -158,11 +158,11 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
   const isRun = type !== 'heartbeat';
   return (
     <div class="form">
-      <Problem error={unread} />
+      <Problem error={loadError} />
       <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="What it is for"
-        most={4096}
+        maxLength={4096}
         value={check.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}
@@ -183,7 +183,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
         onChange={(every) => set({ every })}
       />
       {isRun ? <Running check={check} known={locations} wrong={wrong} set={set} /> : null}
-      <Telling check={check} wrong={wrong} set={set} />
+      <AlertingSettings check={check} wrong={wrong} set={set} />
       <div class="act">
         {isRun ? (
           <Trial check={check} action={trying} nameOf={(id) => locations.find((one) => one.id === id)?.name ?? id} />

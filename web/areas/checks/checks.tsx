@@ -1,18 +1,18 @@
 /** Synthetic checks: how each stands and how it stood, and one with its runs and where they came from. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
-import { later } from '../../frame/later.tsx';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Check,
   changeCheckCall,
@@ -29,15 +29,15 @@ import { freshToken } from './fresh-token.ts';
 import { Pictures } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { typeNames } from './setting-kinds.ts';
-import { Standing, shownMs, shownUptime, stateOf } from './shown.tsx';
+import { StateLabel, shownMs, shownUptime, stateOf } from './shown.tsx';
 import { Uptimes } from './uptime.tsx';
 
 /** Clocks that differ by less trouble nobody. */
-const toldAheadMs = 1000;
+const minClockSkewMs = 1000;
 
 /** Locations whose clocks differ from the platform's. */
 const Clocks = ({ of }: { readonly of: readonly Location[] }) => {
-  const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= toldAheadMs);
+  const wrong = of.filter(({ clockAheadMs }) => Math.abs(clockAheadMs ?? 0) >= minClockSkewMs);
   if (wrong.length === 0) return null;
   return (
     <ul aria-label="Locations whose clocks differ">
@@ -94,9 +94,9 @@ const Switch = ({ check: { id, version, enabled } }: { readonly check: Check }) 
   );
 };
 
-const Told = ({ item: check }: { readonly item: Check }) => {
+const Details = ({ item: check }: { readonly item: Check }) => {
   const { id } = check;
-  const { answer, error } = useAsked(locationsCall, {});
+  const { answer, error } = useQuery(locationsCall, {});
   const locations = answer?.items ?? [];
   const nameOf = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
   const cannot = locations.flatMap(({ id: location, name, cannot: types }) =>
@@ -109,7 +109,7 @@ const Told = ({ item: check }: { readonly item: Check }) => {
       <Problem error={error} />
       <p>{shownText(check.description ?? '', { lines: true })}</p>
       <p>
-        <Standing of={stateOf(check)} />
+        <StateLabel of={stateOf(check)} />
         {check.since === null ? '' : ` since ${shownMoment(check.since)}`}
       </p>
       {cannot.length === 0 ? null : (
@@ -153,7 +153,7 @@ const List = listed({
   keyOf: ({ id }) => id,
   columns: {
     Name: ({ name }) => name,
-    State: (check) => <Standing of={stateOf(check)} />,
+    State: (check) => <StateLabel of={stateOf(check)} />,
     Since: ({ since }) => shownMoment(since),
     '1 day': ({ uptime }) => shownUptime(uptime?.day),
     '30 days': ({ uptime }) => shownUptime(uptime?.days30),
@@ -163,25 +163,25 @@ const List = listed({
   },
   numbers: ['1 day', '30 days', '90 days'],
   Tools: writeOf(noun, createCheckCall),
-  Open: openedOf({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Told }),
+  Open: openedOf({ noun, path: '/api/synthetics/checks/{id}', Form: CheckForm, Details }),
 });
 
 export const Checks = partsOf('Checks', [
   { name: '', title: 'Checks', View: List },
   {
-    ...{ name: 'variables', title: 'Variables', asks: variablesCall },
+    ...{ name: 'variables', title: 'Variables', requiredCall: variablesCall },
     View: later(async () => (await import('./variables.tsx')).Variables),
   },
   {
-    ...{ name: 'downtimes', title: 'Downtimes', asks: downtimesCall },
+    ...{ name: 'downtimes', title: 'Downtimes', requiredCall: downtimesCall },
     View: later(async () => (await import('./downtimes.tsx')).Downtimes),
   },
   {
-    ...{ name: 'locations', title: 'Locations', asks: locationsCall },
+    ...{ name: 'locations', title: 'Locations', requiredCall: locationsCall },
     View: later(async () => (await import('./locations.tsx')).Locations),
   },
   {
-    ...{ name: 'code', title: 'As code', asks: exportCall },
+    ...{ name: 'code', title: 'As code', requiredCall: exportCall },
     View: later(async () => (await import('./as-code.tsx')).AsCode),
   },
 ]);

@@ -1,25 +1,25 @@
 /** Planned downtimes of checks: when each holds next, and what it is about. Each is a maintenance window, too. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { PairsInput, SomeInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { againOf, NextTimes, newPlan, PlanObjectives, PlanProjects, PlanTimes } from '../../editors/plan.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change, toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { checksCall, createDowntimeCall, type Downtime, deleteDowntimeCall, downtimesCall } from './calls.ts';
 
 const DowntimeForm = () => {
   const [action] = useState(() => new Action(createDowntimeCall));
-  const { answer, error: unread } = useAsked(checksCall, { query: { limit: 1000 } });
+  const { answer, error: loadError } = useQuery(checksCall, { query: { limit: 1000 } });
   const [plan, setPlan] = useState(newPlan);
   const [about, setAbout] = useState<{ readonly checkIds: readonly string[]; readonly labels: Record<string, string> }>(
     { checkIds: [], labels: {} },
@@ -38,7 +38,7 @@ const DowntimeForm = () => {
   };
   return (
     <div class="form">
-      <Problem error={unread} />
+      <Problem error={loadError} />
       <PlanTimes {...fields} />
       <SomeInput
         label="Of these checks"
@@ -69,7 +69,7 @@ const DowntimeForm = () => {
 
 const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDowntimeCall));
-  if (!may(deleteDowntimeCall)) return <p class="soft">{whyNot(deleteDowntimeCall, 'Changing it')}</p>;
+  if (!may(deleteDowntimeCall)) return <p class="soft">{explainDenial(deleteDowntimeCall, 'Changing it')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -108,7 +108,7 @@ export const Downtimes = listed({
     readonly item: Downtime | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Downtime" title={id === 'new' ? 'A new downtime' : (item?.name ?? id)} onClose={onClose}>
+    <SidePanel label="Downtime" title={id === 'new' ? 'A new downtime' : (item?.name ?? id)} onClose={onClose}>
       {id === 'new' ? (
         <DowntimeForm />
       ) : item === undefined ? (
@@ -136,6 +136,6 @@ export const Downtimes = listed({
           <NextTimes times={item.times} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });

@@ -2,17 +2,17 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change } from '../../frame/address.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { createLocationCall, deleteLocationCall, type Location, locationsCall } from './calls.ts';
 
 /** The token of the location that was just registered. */
@@ -39,7 +39,7 @@ const Register = () => {
       />
       <TextInput
         label="What it is for"
-        most={4096}
+        maxLength={4096}
         value={fields.description}
         problem={wrongIn(error)('description')}
         onChange={(description) => setFields({ ...fields, description })}
@@ -58,7 +58,7 @@ const Register = () => {
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;
-  if (!may(deleteLocationCall)) return <p class="soft">{whyNot(deleteLocationCall, 'Removing it')}</p>;
+  if (!may(deleteLocationCall)) return <p class="soft">{explainDenial(deleteLocationCall, 'Removing it')}</p>;
   const isLast = action.error.value?.code === 'CONFLICT';
   return (
     <RemovalForm
@@ -84,7 +84,7 @@ export const Locations = listed({
     Location: ({ name }) => name,
     'For what': ({ description }) => description,
     Checks: ({ checks }) => checks,
-    'Last heard from': ({ heardAt }) => shownMoment(heardAt) || 'never',
+    'Last heard from': ({ heardAt: lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
     'Cannot run': ({ cannot }) => cannot.map(({ type }) => type).join(', '),
   },
   numbers: ['Checks'],
@@ -98,7 +98,7 @@ export const Locations = listed({
     readonly item: Location | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Location" title={id === 'new' ? 'A new location' : (item?.name ?? id)} onClose={onClose}>
+    <SidePanel label="Location" title={id === 'new' ? 'A new location' : (item?.name ?? id)} onClose={onClose}>
       {id === 'new' ? <Register /> : null}
       {fresh.value?.id === id ? (
         <p role="status">
@@ -123,6 +123,6 @@ export const Locations = listed({
           </ul>
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });

@@ -1,15 +1,16 @@
 /** How the page of a browser check looked when its last good and its last failed run ended. */
-import { useAsked } from '../../frame/asked.ts';
+
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { picturesCall } from './calls.ts';
 
-const told = { good: 'last good run', failed: 'last failed run' } as const;
+const captions = { good: 'last good run', failed: 'last failed run' } as const;
 
 /** `nameOf`: a location by its id. */
 export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf: (id: string) => string }) => {
-  const { answer, error } = useAsked(picturesCall, { params: { id } });
+  const { answer, error } = useQuery(picturesCall, { params: { id } });
   return (
     <>
       <h3>Pictures</h3>
@@ -17,9 +18,9 @@ export const Pictures = ({ id, nameOf }: { readonly id: string; readonly nameOf:
       {answer?.items.length === 0 ? <p class="soft">There are no pictures yet.</p> : null}
       {answer?.items.map(({ location, kind, dueAt, content }) => (
         <figure key={`${location} ${kind}`} class="picture">
-          <img src={`data:image/jpeg;base64,${content}`} alt={`The page at the end of the ${told[kind]}`} />
+          <img src={`data:image/jpeg;base64,${content}`} alt={`The page at the end of the ${captions[kind]}`} />
           <figcaption>
-            <bdi>{shownText(nameOf(location))}</bdi>, {told[kind]}: {shownMoment(dueAt)}
+            <bdi>{shownText(nameOf(location))}</bdi>, {captions[kind]}: {shownMoment(dueAt)}
           </figcaption>
         </figure>
       ))}

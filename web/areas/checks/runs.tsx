@@ -1,20 +1,20 @@
 /** Runs of a check in the range of the page, and one that is made now. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { type Run, runCall, runsCall } from './calls.ts';
 import { Came, type Result } from './came.tsx';
-import { Legend, Phases, Standing, shownMs } from './shown.tsx';
+import { Legend, Phases, StateLabel, shownMs } from './shown.tsx';
 import { SteppedPage } from './stepped-page.tsx';
 
 interface Named {
@@ -23,7 +23,7 @@ interface Named {
 }
 
 /** What a run says of itself where not all was well, step by step where it has several. */
-const Told = ({ run }: { readonly run: Run }) => (
+const RunDetails = ({ run }: { readonly run: Run }) => (
   <>
     {shownText(run.message)}
     {run.steps.length < 2 && run.steps[0]?.page === undefined ? null : (
@@ -32,7 +32,7 @@ const Told = ({ run }: { readonly run: Run }) => (
         <ol>
           {run.steps.map(({ name, outcome, phases, message, status, page }, at) => (
             <li key={`${at} ${name}`}>
-              <bdi>{shownText(name)}</bdi>: <Standing of={outcome} /> {status} <Phases of={phases} />{' '}
+              <bdi>{shownText(name)}</bdi>: <StateLabel of={outcome} /> {status} <Phases of={phases} />{' '}
               {shownText(message)}
               {page === undefined ? null : <SteppedPage page={page} />}
             </li>
@@ -57,14 +57,14 @@ const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
       <bdi>{shownText(nameOf(run.location))}</bdi>
     </td>
     <td>
-      <Standing of={run.outcome} />
+      <StateLabel of={run.outcome} />
     </td>
     <td class="number">{shownMs(run.durationMs)}</td>
     <td>
       <Phases of={run.phases} />
     </td>
     <td>
-      <Told run={run} />
+      <RunDetails run={run} />
     </td>
   </tr>
 );
@@ -73,21 +73,21 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [list] = useState(() => new Paged(runsCall, ({ items }) => items));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    list.ask({ params: { id }, query: { from, to, limit: 100 } });
+    list.load({ params: { id }, query: { from, to, limit: 100 } });
     return () => list.cancel();
   }, [id, from, to, refreshes.value]);
-  const { answer, error } = list.first.standing.value;
+  const { answer, error } = list.first.state.value;
   const runs = list.items.value;
-  const longest = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
+  const fullestRun = runs.toSorted((l, r) => Object.keys(r.phases).length - Object.keys(l.phases).length)[0];
   return (
     <>
       <h3>Runs</h3>
       <Problem error={error ?? list.furtherError.value} />
-      {longest === undefined ? (
+      {fullestRun === undefined ? (
         <p class="soft">{answer === undefined ? '' : 'There are no runs in this range.'}</p>
       ) : (
         <>
-          <Legend of={longest.phases} />
+          <Legend of={fullestRun.phases} />
           <Scrolled class="numbers runs" label="Runs">
             <table class="figures texts">
               <Heads columns={['Due', 'Location', 'Outcome', 'Took', 'Phases', 'Because']} />
@@ -109,7 +109,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
 export const RunNow = ({ id, nameOf }: { readonly id: string } & Named) => {
   const [action] = useState(() => new Action(runCall));
   const [came, setCame] = useState<readonly Result[]>([]);
-  if (!may(runCall)) return <p class="soft">{whyNot(runCall, 'Running it now')}</p>;
+  if (!may(runCall)) return <p class="soft">{explainDenial(runCall, 'Running it now')}</p>;
   const run = async (): Promise<void> => {
     setCame([]);
     const answer = await action.run({ params: { id }, body: {} });

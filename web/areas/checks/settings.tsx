@@ -53,7 +53,7 @@ const OneField = ({
     return (
       <TextInput
         {...input}
-        most={4096}
+        maxLength={4096}
         value={text}
         onChange={(written) => onChange(written === '' && kind === 'optional' ? null : written)}
       />

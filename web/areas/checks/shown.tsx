@@ -13,7 +13,7 @@ const bad: Readonly<Record<string, string>> = {
 };
 
 /** A state or an outcome. The word says it; the color alone says nothing. */
-export const Standing = ({ of }: { readonly of: string }) => <span class={bad[of] ?? ''}>{of}</span>;
+export const StateLabel = ({ of }: { readonly of: string }) => <span class={bad[of] ?? ''}>{of}</span>;
 
 export const shownMs = (ms: number): string => `${ms < 100 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`;
 
@@ -21,10 +21,10 @@ export const shownMs = (ms: number): string => `${ms < 100 ? ms.toFixed(1) : Mat
 export const Phases = ({ of }: { readonly of: Run['phases'] }) => {
   const phases = Object.entries(of);
   const whole = phases.reduce((sum, [, ms]) => sum + ms, 0);
-  const said = phases.map(([name, ms]) => `${name} ${shownMs(ms)}`).join(', ');
+  const label = phases.map(([name, ms]) => `${name} ${shownMs(ms)}`).join(', ');
   if (whole === 0) return null;
   return (
-    <span class="phases" role="img" aria-label={said} title={said}>
+    <span class="phases" role="img" aria-label={label} title={label}>
       {phases.map(([name, ms], at) => (
         <span key={name} class={`swatch line-${at % 8}`} style={{ width: `${(100 * ms) / whole}%` }} />
       ))}

@@ -1,12 +1,12 @@
 /** The page as it was when a step of a browser ended: where it was, how fast it was there, and what it asked for and complained of. */
 import { shownText } from '../../frame/shown-text.tsx';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import type { Run } from './calls.ts';
 import { shownMs } from './shown.tsx';
 
 type Page = NonNullable<Run['steps'][number]['page']>;
-type Asked = Page['requests'][number];
+type PageRequest = Page['requests'][number];
 
 const vitalNames = {
   lcp: 'largest paint',
@@ -24,20 +24,21 @@ const shownVitals = (vitals: Page['vitals']): string =>
     })
     .join(', ');
 
-const endOf = ({ startMs, durationMs }: Asked): number => startMs + (durationMs ?? 0);
+const endOf = ({ startMs, durationMs }: PageRequest): number => startMs + (durationMs ?? 0);
 
 /** What came of a request; the one that had no answer says why. */
-const cameOf = ({ status, failure }: Asked): string => failure ?? (status === null ? 'no answer' : String(status));
+const cameOf = ({ status, failure }: PageRequest): string =>
+  failure ?? (status === null ? 'no answer' : String(status));
 
-const isBad = ({ status, failure }: Asked): boolean => failure !== undefined || (status ?? 0) >= 400;
+const isBad = ({ status, failure }: PageRequest): boolean => failure !== undefined || (status ?? 0) >= 400;
 
-const Bar = ({ asked, wholeMs }: { readonly asked: Asked; readonly wholeMs: number }) => {
-  const { startMs, durationMs } = asked;
-  const said = `from ${shownMs(startMs)} on, ${durationMs === null ? 'not over when the step was' : `for ${shownMs(durationMs)}`}`;
+const Bar = ({ request, wholeMs }: { readonly request: PageRequest; readonly wholeMs: number }) => {
+  const { startMs, durationMs } = request;
+  const label = `from ${shownMs(startMs)} on, ${durationMs === null ? 'not over when the step was' : `for ${shownMs(durationMs)}`}`;
   const share = (ms: number): string => `${wholeMs === 0 ? 0 : (100 * ms) / wholeMs}%`;
   const width = durationMs === null ? share(wholeMs - startMs) : share(durationMs);
   return (
-    <span class="phases" role="img" aria-label={said} title={said}>
+    <span class="phases" role="img" aria-label={label} title={label}>
       <span class="swatch line-0" style={{ width, marginLeft: share(startMs) }} />
     </span>
   );
@@ -51,16 +52,16 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
       <table class="figures texts">
         <Heads columns={['Request', 'Type', 'Came', 'Bytes', 'When']} />
         <tbody>
-          {requests.map((asked, at) => (
-            <tr key={`${at} ${asked.url}`}>
+          {requests.map((request, at) => (
+            <tr key={`${at} ${request.url}`}>
               <td>
-                {asked.method} <bdi>{shownText(asked.url)}</bdi>
+                {request.method} <bdi>{shownText(request.url)}</bdi>
               </td>
-              <td>{asked.type}</td>
-              <td class={isBad(asked) ? 'text-error' : ''}>{shownText(cameOf(asked))}</td>
-              <td class="number">{asked.bytes?.toLocaleString('en')}</td>
+              <td>{request.type}</td>
+              <td class={isBad(request) ? 'text-error' : ''}>{shownText(cameOf(request))}</td>
+              <td class="number">{request.bytes?.toLocaleString('en')}</td>
               <td>
-                <Bar asked={asked} wholeMs={wholeMs} />
+                <Bar request={request} wholeMs={wholeMs} />
               </td>
             </tr>
           ))}
@@ -73,12 +74,12 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
 
 export const SteppedPage = ({ page }: { readonly page: Page }) => {
   const { url, vitals, requests, leftOut, errors } = page;
-  const said = shownVitals(vitals);
+  const vitalsText = shownVitals(vitals);
   return (
     <>
       <p>
         <bdi>{shownText(url)}</bdi>
-        {said === '' ? '' : `: ${said}`}
+        {vitalsText === '' ? '' : `: ${vitalsText}`}
       </p>
       {errors.length === 0 ? null : (
         <ul aria-label="Errors of the page">

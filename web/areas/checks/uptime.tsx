@@ -1,10 +1,11 @@
 /** Uptime of a check and its locations, and how each day of the last month was. */
-import { useAsked } from '../../frame/asked.ts';
+
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { zone } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
 import { shownMs, shownUptime } from './shown.tsx';
 
@@ -16,21 +17,21 @@ const goodness = ({ uptime }: Uptime): string => {
   return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
 };
 
-const told = (day: Uptime): string =>
+const describeDay = (day: Uptime): string =>
   `${day.from.slice(0, 10)}: ${shownUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${shownMs(day.downMs)}`}`;
 
 /** The days of one location as marks, the latest at the end. */
 const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptime[] }) => {
   const broken = of.filter(({ downMs }) => downMs > 0);
   const known = of.filter(({ uptime }) => uptime !== null);
-  const said =
+  const label =
     known.length === 0
       ? 'nothing is known of the last 30 days'
-      : `of ${known.length} days that are known ${broken.length} had an outage${broken.length === 0 ? '' : `: ${broken.map(told).join('; ')}`}`;
+      : `of ${known.length} days that are known ${broken.length} had an outage${broken.length === 0 ? '' : `: ${broken.map(describeDay).join('; ')}`}`;
   return (
-    <span class="days" role="img" aria-label={`${name}: ${said}`}>
+    <span class="days" role="img" aria-label={`${name}: ${label}`}>
       {of.map((day) => (
-        <span key={day.from} class={goodness(day)} title={told(day)} />
+        <span key={day.from} class={goodness(day)} title={describeDay(day)} />
       ))}
     </span>
   );
@@ -39,7 +40,7 @@ const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptim
 /** `nameOf`: a location by its id. */
 export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nameOf: (id: string) => string }) => {
   const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
-  const { answer, error } = useAsked(uptimeCall, {
+  const { answer, error } = useQuery(uptimeCall, {
     ...{ params: { id: check.id }, query: { from: 'now-30d', to: 'now', period: 'day', timeZone } },
   });
   const byLocation = Map.groupBy(answer?.items ?? [], ({ location }) => location);

@@ -1,18 +1,18 @@
 /** Variables that checks name: what each is, which checks use it, and setting and deleting it. Values of secrets are never shown. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { writeOf, wrongIn } from '../../editors/opened.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { deleteVariableCall, setVariableCall, type Variable, variablesCall } from './calls.ts';
 
 const itself = (text: string): string => text;
@@ -40,7 +40,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
         <TextInput
           label="Name"
           hint="Letters, digits, _ and -. Checks write {{variables.NAME}}"
-          most={64}
+          maxLength={64}
           value={name}
           problem={wrongIn(error)('name')}
           onChange={setName}
@@ -71,7 +71,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
       ) : null}
       <TextInput
         label="What it is for"
-        most={4096}
+        maxLength={4096}
         value={fields.description}
         problem={wrongIn(error)('description')}
         onChange={(description) => set({ description })}
@@ -88,7 +88,7 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
 
 const Change = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteVariableCall));
-  if (!may(deleteVariableCall)) return <p class="soft">{whyNot(deleteVariableCall, 'Changing it')}</p>;
+  if (!may(deleteVariableCall)) return <p class="soft">{explainDenial(deleteVariableCall, 'Changing it')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -103,7 +103,7 @@ const Change = ({ name, onClose }: { readonly name: string; readonly onClose: ()
   );
 };
 
-const Told = ({ variable, onClose }: { readonly variable: Variable; readonly onClose: () => void }) => (
+const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; readonly onClose: () => void }) => (
   <>
     <Change name={variable.name} onClose={onClose} />
     <Fields
@@ -141,7 +141,7 @@ const OpenVariable = ({
   };
   const isNew = id === 'new' && item === undefined;
   return (
-    <Beside label="Variable" title={isNew ? 'A new variable' : id} onClose={close}>
+    <SidePanel label="Variable" title={isNew ? 'A new variable' : id} onClose={close}>
       {isNew ? (
         <VariableForm before={undefined} />
       ) : item === undefined ? (
@@ -149,9 +149,9 @@ const OpenVariable = ({
       ) : inAddress('edit') === id && may(setVariableCall) ? (
         <VariableForm key={item.updatedAt} before={item} />
       ) : (
-        <Told variable={item} onClose={close} />
+        <VariableDetails variable={item} onClose={close} />
       )}
-    </Beside>
+    </SidePanel>
   );
 };
 

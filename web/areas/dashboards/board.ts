@@ -7,13 +7,13 @@ import type {
   PanelItem,
 } from '../../../subjects/dashboards/query/question.ts';
 import { asCurl } from '../../client/as-curl.ts';
-import { askLines, CallError } from '../../client/ask.ts';
-import type { Standing } from '../../client/question.ts';
+import type { QueryState } from '../../client/query.ts';
+import { CallError, requestLines } from '../../client/request.ts';
 import { type Document, queryCall } from './calls.ts';
 
 export type Head = Pick<DashboardAnswer, 'from' | 'to' | 'variables'>;
 
-export interface Asked {
+export interface BoardQuery {
   readonly id: string;
   readonly from: string;
   readonly to: string;
@@ -23,8 +23,8 @@ export interface Asked {
 }
 
 /** How a panel stands: its items, several where it repeats. The answer before stays while it is asked anew. */
-export interface PanelStanding {
-  readonly isAsking: boolean;
+export interface PanelState {
+  readonly isLoading: boolean;
   readonly items: readonly PanelItem[];
 }
 
@@ -32,7 +32,7 @@ export interface PanelStanding {
 const gatherMs = 40;
 /** While somebody types. */
 const typedMs = 400;
-const nothing: PanelStanding = { isAsking: false, items: [] };
+const nothing: PanelState = { isLoading: false, items: [] };
 
 /** The head of an answer. Where variables are as before they are the same array, for which nothing is drawn anew. */
 const headOf = (line: Head, before: Head | undefined): Head =>
@@ -43,18 +43,18 @@ const headOf = (line: Head, before: Head | undefined): Head =>
 export class Board {
   readonly head = signal<Head | undefined>(undefined);
   readonly annotations = signal<readonly AnnotationItem[]>([]);
-  readonly standing = signal<Standing<object>>({ isAsking: false });
-  readonly #panels = new Map<string, Signal<PanelStanding>>();
+  readonly state = signal<QueryState<object>>({ isLoading: false });
+  readonly #panels = new Map<string, Signal<PanelState>>();
   readonly #inSight = new Set<string>();
-  #asked: Asked | undefined;
+  #query: BoardQuery | undefined;
   /** Panels that were asked since the question changed. */
   #done = new Set<string>();
-  #isHeadAsked = false;
+  #isHeadRequested = false;
   #cancel = new AbortController();
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #running = 0;
 
-  panel(id: string): Signal<PanelStanding> {
+  panel(id: string): Signal<PanelState> {
     const known = this.#panels.get(id);
     if (known !== undefined) return known;
     const made = signal(nothing);
@@ -63,12 +63,12 @@ export class Board {
   }
 
   /** Asks everything in sight, and what comes into sight from now on. */
-  ask(asked: Asked): void {
+  run(query: BoardQuery): void {
     this.cancel();
-    this.#asked = asked;
+    this.#query = query;
     this.#cancel = new AbortController();
     this.#done = new Set();
-    this.#isHeadAsked = false;
+    this.#isHeadRequested = false;
     this.#gather();
   }
 
@@ -84,49 +84,50 @@ export class Board {
     this.#cancel.abort();
     this.#running = 0;
     for (const panel of this.#panels.values())
-      if (panel.peek().isAsking) panel.value = { ...panel.peek(), isAsking: false };
+      if (panel.peek().isLoading) panel.value = { ...panel.peek(), isLoading: false };
   }
 
   #gather(): void {
-    if (this.#asked === undefined || this.#gathering !== undefined) return;
+    if (this.#query === undefined || this.#gathering !== undefined) return;
     this.#gathering = setTimeout(
       () => {
         this.#gathering = undefined;
-        this.#askNow();
+        this.#runQuery();
       },
-      this.#asked.draft === undefined ? gatherMs : typedMs,
+      this.#query.draft === undefined ? gatherMs : typedMs,
     );
   }
 
-  #askNow(): void {
-    if (this.#asked === undefined) return;
+  #runQuery(): void {
+    if (this.#query === undefined) return;
     const panels = [...this.#inSight].filter((id) => !this.#done.has(id));
     for (const id of panels) {
       this.#done.add(id);
       const panel = this.panel(id);
-      panel.value = { ...panel.peek(), isAsking: true };
+      panel.value = { ...panel.peek(), isLoading: true };
     }
     // Asked with panels, only the variables that they use are answered.
-    if (!this.#isHeadAsked) void this.#askFor([], this.#asked);
-    this.#isHeadAsked = true;
-    if (panels.length > 0) void this.#askFor(panels, this.#asked);
+    if (!this.#isHeadRequested) void this.#requestPanels([], this.#query);
+    this.#isHeadRequested = true;
+    if (panels.length > 0) void this.#requestPanels(panels, this.#query);
   }
 
   /** Asks panels; without any, variables and annotations. */
-  async #askFor(panels: string[], { id, ...question }: Asked): Promise<void> {
+  async #requestPanels(panels: string[], { id, ...question }: BoardQuery): Promise<void> {
     const isHead = panels.length === 0;
     const sent = { params: { id }, body: { ...question, panels, annotations: isHead } };
     const { signal } = this.#cancel;
     this.#running++;
     const curl = asCurl(queryCall, sent);
-    this.standing.value = { ...this.standing.peek(), isAsking: true, error: undefined, curl };
+    this.state.value = { ...this.state.peek(), isLoading: true, error: undefined, curl };
     const started = performance.now();
     const found = new Map<string, PanelItem[]>();
     const annotations: AnnotationItem[] = [];
     try {
-      for await (const line of askLines(queryCall, sent, signal)) {
+      for await (const line of requestLines(queryCall, sent, signal)) {
         if (signal.aborted) return;
-        if (!isHead || !('variables' in (line as DashboardLine))) this.#take(line as DashboardLine, found, annotations);
+        if (!isHead || !('variables' in (line as DashboardLine)))
+          this.#handleLine(line as DashboardLine, found, annotations);
         else this.head.value = headOf(line as Head, this.head.peek());
       }
     } catch (error) {
@@ -135,24 +136,24 @@ export class Board {
     }
     if (signal.aborted) return;
     for (const one of panels) if (!found.has(one)) this.panel(one).value = nothing;
-    if (isHead) this.#heed(annotations);
+    if (isHead) this.#setAnnotations(annotations);
     this.#running--;
-    const isAsking = this.#running > 0;
-    const tookMs = performance.now() - started;
-    this.standing.value = { ...this.standing.peek(), isAsking, answer: {}, answeredAt: Date.now(), tookMs };
+    const isLoading = this.#running > 0;
+    const durationMs = performance.now() - started;
+    this.state.value = { ...this.state.peek(), isLoading, answer: {}, answeredAt: Date.now(), durationMs };
   }
 
   /** Where there are none, as before, charts are not drawn anew for them. */
-  #heed(annotations: readonly AnnotationItem[]): void {
+  #setAnnotations(annotations: readonly AnnotationItem[]): void {
     if (annotations.length + this.annotations.peek().length > 0) this.annotations.value = annotations;
   }
 
-  #take(line: DashboardLine, found: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {
+  #handleLine(line: DashboardLine, found: Map<string, PanelItem[]>, annotations: AnnotationItem[]): void {
     if ('annotation' in line) annotations.push(line.annotation);
     else if ('panelId' in line) {
       const items = [...(found.get(line.panelId) ?? []), line];
       found.set(line.panelId, items);
-      this.panel(line.panelId).value = { isAsking: false, items };
+      this.panel(line.panelId).value = { isLoading: false, items };
     }
   }
 
@@ -162,14 +163,14 @@ export class Board {
       failed instanceof CallError
         ? failed
         : new CallError(`The page failed: ${String(failed)}`, { status: 0, code: 'INTERNAL' });
-    for (const id of panels) this.panel(id).value = { ...this.panel(id).peek(), isAsking: false };
-    this.standing.value = { ...this.standing.peek(), isAsking: false, error };
-    const asked = this.#asked;
-    if (error.retrySeconds === undefined || asked === undefined) return;
+    for (const id of panels) this.panel(id).value = { ...this.panel(id).peek(), isLoading: false };
+    this.state.value = { ...this.state.peek(), isLoading: false, error };
+    const query = this.#query;
+    if (error.retrySeconds === undefined || query === undefined) return;
     clearTimeout(this.#gathering);
     this.#gathering = setTimeout(() => {
       this.#gathering = undefined;
-      this.ask(asked);
+      this.run(query);
     }, error.retrySeconds * 1_000);
   }
 }

@@ -8,7 +8,7 @@ import type { Board, Head } from './board.ts';
 import type { Panel, Visual } from './calls.ts';
 import type { Drawn } from './fields.ts';
 import type { Cell, Chosen } from './layout.ts';
-import { asksNothing, DrawnPanel } from './panels/drawn-panel.tsx';
+import { DrawnPanel, hasNoQuery } from './panels/panel-view.tsx';
 import { withValues } from './variable-values.ts';
 
 /** Of one row of the grid, and between rows, in pixels. */
@@ -20,22 +20,22 @@ const isOf = (item: PanelItem, repeat: Chosen): boolean =>
   Object.entries(item.repeat ?? {}).every(([name, value]) => repeat[name] === undefined || repeat[name] === value);
 
 /** With the values of variables in the texts that may name some. What a draft left out stays so. */
-const saidVisual = (visual: Visual, said: (text: string) => string): Drawn['visual'] => {
-  if (visual.kind === 'text') return { ...visual, content: said(visual.content ?? '') };
+const resolveVisual = (visual: Visual, resolveText: (text: string) => string): Drawn['visual'] => {
+  if (visual.kind === 'text') return { ...visual, content: resolveText(visual.content ?? '') };
   if (visual.kind !== 'alerts') return visual;
-  return { ...visual, search: said(visual.search ?? ''), labels: said(visual.labels ?? '') };
+  return { ...visual, search: resolveText(visual.search ?? ''), labels: resolveText(visual.labels ?? '') };
 };
 
-const drawnOf = (panel: Panel, item: PanelItem | undefined, said: (text: string) => string): Drawn => {
+const drawnOf = (panel: Panel, item: PanelItem | undefined, resolveText: (text: string) => string): Drawn => {
   const { visual, fields, overrides, queries, formulas } = panel;
   const tables =
     item === undefined ? [] : item.tables.length > 0 ? item.tables : item.table === null ? [] : [item.table];
   return {
-    title: item?.title ?? said(panel.title),
-    visual: saidVisual(visual, said),
-    fields: fields.name === undefined ? fields : { ...fields, name: said(fields.name) },
+    title: item?.title ?? resolveText(panel.title),
+    visual: resolveVisual(visual, resolveText),
+    fields: fields.name === undefined ? fields : { ...fields, name: resolveText(fields.name) },
     overrides,
-    legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, said(legend)])),
+    legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, resolveText(legend)])),
     ...{ results: item?.results ?? {}, earlier: item?.earlier ?? {}, tables },
   };
 };
@@ -78,7 +78,7 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
   const { panel, repeat } = cell;
   useEffect(() => {
     const element = place.current;
-    if (element === null || asksNothing(panel.visual.kind)) return;
+    if (element === null || hasNoQuery(panel.visual.kind)) return;
     const watch = new IntersectionObserver(([entry]) => board.see(panel.id, entry?.isIntersecting ?? false), {
       root: element.closest('.scrolled'),
       rootMargin: '100px',
@@ -89,21 +89,21 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
       board.see(panel.id, false);
     };
   }, [board, panel.id, panel.visual.kind]);
-  const { items, isAsking } = board.panel(panel.id).value;
+  const { items, isLoading } = board.panel(panel.id).value;
   const item = items.find((one) => isOf(one, repeat));
-  const said = (text: string): string => withValues(text, head, repeat);
+  const resolveText = (text: string): string => withValues(text, head, repeat);
   const variables = head?.variables.length === 0 ? undefined : head?.variables;
-  const drawn = useMemo(() => drawnOf(panel, item, said), [panel, item, variables]);
+  const drawn = useMemo(() => drawnOf(panel, item, resolveText), [panel, item, variables]);
   const height = cell.height * rowPixels + (cell.height - 1) * gapPixels - framePixels;
-  const isAnswered = item !== undefined || asksNothing(panel.visual.kind);
+  const isAnswered = item !== undefined || hasNoQuery(panel.visual.kind);
   const label = drawn.title === '' ? `Panel ${panel.id}` : drawn.title;
   return (
-    <section ref={place} class="panel" aria-busy={isAsking} tabIndex={-1}>
+    <section ref={place} class="panel" aria-busy={isLoading} tabIndex={-1}>
       <div class="panel-head">
         <h2 class={drawn.title === '' ? 'sr-only' : ''} title={panel.description}>
           {shownText(label)}
         </h2>
-        {isAsking ? <span class="soft">…</span> : null}
+        {isLoading ? <span class="soft">…</span> : null}
         {tools}
       </div>
       <Scrolled class="panel-body" label={`Content of ${label}`}>

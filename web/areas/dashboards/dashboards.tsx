@@ -1,6 +1,6 @@
 /** Dashboards: the list, one of them, templates and imports. */
 import { inAddress, path, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { importCall } from './calls.ts';

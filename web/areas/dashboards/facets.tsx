@@ -1,9 +1,9 @@
 /** Folders and tags of the dashboards that are found, with how many have each. A click shows only these. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { listCall, type Summaries } from './calls.ts';
@@ -11,7 +11,7 @@ import { listCall, type Summaries } from './calls.ts';
 type Values = NonNullable<Summaries['facets']>['tags'];
 
 /** So many are shown before all are asked for. */
-const most = 20;
+const maxValues = 20;
 const number = new Intl.NumberFormat('en');
 
 interface FacetProps {
@@ -23,7 +23,7 @@ interface FacetProps {
 const Facet = ({ title, name, values: { values, partial } }: FacetProps) => {
   const [isOpen, setOpen] = useState(false);
   const chosen = inAddress(name);
-  const shown = isOpen ? values : values.slice(0, most);
+  const shown = isOpen ? values : values.slice(0, maxValues);
   return (
     <details open class="facet">
       <summary>
@@ -60,10 +60,10 @@ export const DashboardFacets = () => {
   const [question] = useState(() => new Question(listCall));
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
   useEffect(() => {
-    question.ask({ query: { search, tag, folder, facets: 'true', limit: 1 } });
+    question.run({ query: { search, tag, folder, facets: 'true', limit: 1 } });
     return () => question.cancel();
   }, [search, tag, folder, refreshes.value]);
-  const { answer, error } = question.standing.value;
+  const { answer, error } = question.state.value;
   const found = answer?.facets ?? undefined;
   return (
     <Scrolled class="facets" label="Folders and tags">

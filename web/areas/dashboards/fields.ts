@@ -73,8 +73,8 @@ const inWords = (legend: string, labels: Readonly<Record<string, string>>): stri
 
 const nameOf = ({ name, labels }: Result['series'][number], legend: string): string => {
   if (legend !== '' && !legend.startsWith('__')) return inWords(legend, labels);
-  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 /** Bounds and values of one series are told apart by a label. */
@@ -179,9 +179,11 @@ export const shownIn = (
   if (type === 'time') return shownTime(typeof value === 'number' ? value : Date.parse(String(value)));
   if ((type !== 'number' && type !== 'duration') || number === undefined) return textOf(value);
   const { decimals } = settings;
-  const told = unit.replace(/[{}]/g, '');
+  const plainUnit = unit.replace(/[{}]/g, '');
   if (decimals !== undefined && !['ns', 'us', 'ms', 's', 'By'].includes(unit))
-    return told === '' || told === '1' ? decimalNumber(number, decimals) : `${decimalNumber(number, decimals)} ${told}`;
+    return plainUnit === '' || plainUnit === '1'
+      ? decimalNumber(number, decimals)
+      : `${decimalNumber(number, decimals)} ${plainUnit}`;
   return shownValue(number, unit);
 };
 
@@ -197,10 +199,10 @@ const tones: readonly (readonly [tone: string, pattern: RegExp])[] = [
 const toneOfHex = (text: string): string => {
   const digits = text.length < 6 ? [...text.slice(1, 4)].map((digit) => digit + digit) : text.slice(1).match(/../g);
   const [red = 0, green = 0, blue = 0] = (digits ?? []).map((pair) => Number.parseInt(pair, 16));
-  const most = Math.max(red, green, blue);
-  if (most - Math.min(red, green, blue) < 40) return 'grey';
-  if (most === green) return red > 0.75 * green ? 'yellow' : 'green';
-  if (most === blue) return red > 0.6 * blue ? 'purple' : 'blue';
+  const maxChannel = Math.max(red, green, blue);
+  if (maxChannel - Math.min(red, green, blue) < 40) return 'grey';
+  if (maxChannel === green) return red > 0.75 * green ? 'yellow' : 'green';
+  if (maxChannel === blue) return red > 0.6 * blue ? 'purple' : 'blue';
   if (blue > 0.6 * red) return 'purple';
   return green > 0.7 * red ? 'yellow' : green > 0.35 * red ? 'orange' : 'red';
 };
@@ -222,10 +224,10 @@ export const toneIn = ({ settings }: Field, value: unknown): string | undefined 
   const at = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
   const reached = thresholds.steps.filter((step) => step.value === null || step.value <= at);
   const last = reached.reduce<(typeof reached)[number] | undefined>(
-    (most, step) =>
-      most === undefined || (step.value ?? Number.NEGATIVE_INFINITY) >= (most.value ?? Number.NEGATIVE_INFINITY)
+    (highest, step) =>
+      highest === undefined || (step.value ?? Number.NEGATIVE_INFINITY) >= (highest.value ?? Number.NEGATIVE_INFINITY)
         ? step
-        : most,
+        : highest,
     undefined,
   );
   return last === undefined ? undefined : toneOf(last.colour);
@@ -242,7 +244,7 @@ export interface Figure {
 interface Reduce {
   readonly reducer: string;
   readonly everyRow: boolean;
-  readonly most: number | null;
+  readonly max: number | null;
   readonly fields: string;
 }
 
@@ -251,11 +253,11 @@ export const figuresOf = (drawn: Drawn): readonly Figure[] => {
   const {
     reducer = 'last-not-null',
     everyRow = false,
-    most = null,
-    fields: wanted = '',
+    max = null,
+    fields: namePattern = '',
   } = (drawn.visual['reduce'] ?? {}) as Partial<Reduce>;
   const all = fieldsOf(drawn);
-  const shown = all.filter((field) => isNumeric(field) && (wanted === '' || isMatch(wanted, field.name)));
+  const shown = all.filter((field) => isNumeric(field) && (namePattern === '' || isMatch(namePattern, field.name)));
   const figures = everyRow
     ? shown.flatMap((field) => {
         const names = all.find(
@@ -271,5 +273,5 @@ export const figuresOf = (drawn: Drawn): readonly Figure[] => {
     : shown.map(
         (field): Figure => ({ key: field.key, name: field.name, value: reduced(field.values, reducer), field }),
       );
-  return figures.slice(0, most ?? 100);
+  return figures.slice(0, max ?? 100);
 };

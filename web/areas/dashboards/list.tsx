@@ -1,19 +1,19 @@
 /** The list of dashboards: searched, by tag and folder, which stand beside it with their counts; and how new ones come. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, go, inAddress, toArea } from '../../frame/address.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { createCall, listCall, type Summary } from './calls.ts';
 import { DashboardFacets } from './facets.tsx';
 
@@ -77,8 +77,8 @@ const Chosen = ({ name }: { readonly name: 'tag' | 'folder' }) =>
   );
 
 const Listed = () => {
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  const { answer, isLoading } = list.first.state.value;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
   if (list.items.value.length === 0)
     return (
       <p class="said" role="status">
@@ -103,10 +103,10 @@ const Listed = () => {
 export const DashboardList = () => {
   const [search, tag, folder] = [inAddress('search'), inAddress('tag'), inAddress('folder')];
   useEffect(() => {
-    list.ask({ query: { search, tag, folder, sort: 'name', limit: 100 } });
+    list.load({ query: { search, tag, folder, sort: 'name', limit: 100 } });
     return () => list.cancel();
   }, [search, tag, folder, refreshes.value]);
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   return (
     <>
       <div class="toolbar">
@@ -130,7 +130,7 @@ export const DashboardList = () => {
           <Problem error={list.furtherError.value} />
         </div>
       </div>
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };

@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { questionIn } from '../../editors/question.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, inAddress, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { addPanelCall, createCall, listCall } from './calls.ts';
 
 /** The records that a question counts. */
@@ -37,10 +37,10 @@ export const Put = () => {
   const [create] = useState(() => new Action(createCall));
   const [at, setAt] = useState('');
   useEffect(() => {
-    list.ask({ query: { limit: 1000, sort: 'name' } });
+    list.run({ query: { limit: 1000, sort: 'name' } });
     return () => list.cancel();
   }, []);
-  const { answer, error } = list.standing.value;
+  const { answer, error } = list.state.value;
   if (query === undefined)
     return <p class="problem">The address has no question that can be read: nothing can be put on a dashboard.</p>;
   const records = recordsOf(query);

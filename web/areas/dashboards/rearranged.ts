@@ -24,11 +24,11 @@ export const rearranged = (
 ): ReadonlyMap<string, Rectangle> => {
   const width = Math.max(1, Math.min(gridColumns, to.width));
   const x = Math.max(0, Math.min(gridColumns - width, to.x));
-  const wanted = { x, width, y: Math.max(0, to.y), height: Math.max(2, to.height) };
+  const target = { x, width, y: Math.max(0, to.y), height: Math.max(2, to.height) };
   const others = [...places]
     .filter(([id]) => id !== moved)
     .sort(([, one], [, other]) => one.y - other.y || one.x - other.x);
-  const placed: [string, Rectangle][] = [[moved, wanted]];
+  const placed: [string, Rectangle][] = [[moved, target]];
   const fits = (place: Rectangle): boolean => placed.every(([, other]) => !overlap(place, other));
   for (const [id, place] of others) {
     let y = place.y;

@@ -1,15 +1,15 @@
 /** A snapshot as everybody sees it who has its link: no session, nothing that can be asked. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { type Snapshot, sharedCall } from './calls.ts';
 import { gapPixels, rowPixels } from './card.tsx';
 import type { Drawn } from './fields.ts';
-import { DrawnPanel } from './panels/drawn-panel.tsx';
+import { DrawnPanel } from './panels/panel-view.tsx';
 
 type Frozen = Snapshot['panels'][number];
 
@@ -76,13 +76,13 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
 };
 
 export const SharedSnapshot = () => {
-  const [asked] = useState(() => new Question(sharedCall));
+  const [query] = useState(() => new Question(sharedCall));
   const token = fragment.value;
   useEffect(() => {
-    if (token !== '') asked.ask({ params: { token } });
-    return () => asked.cancel();
+    if (token !== '') query.run({ params: { token } });
+    return () => query.cancel();
   }, [token]);
-  const { answer, error, isAsking } = asked.standing.value;
+  const { answer, error, isLoading } = query.state.value;
   useEffect(() => {
     document.title = `${answer?.name ?? 'Snapshot'} · OIQ`;
   }, [answer]);
@@ -94,7 +94,7 @@ export const SharedSnapshot = () => {
       </header>
       <main class="shared" id="content">
         <Problem error={error} />
-        {isAsking ? <p class="said">Asking …</p> : null}
+        {isLoading ? <p class="said">Asking …</p> : null}
         {token === '' ? <p class="said">The link is not whole: it ends with # and a token.</p> : null}
         {answer === undefined ? null : <Shown snapshot={answer} />}
       </main>

@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
-import { Beside } from '../../lists/beside.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, freezeCall, revokeCall, snapshotsCall } from './calls.ts';
 
 interface SnapshotsProps {
@@ -21,16 +21,16 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
   const [action] = useState(() => new Action(freezeCall));
   const [link, setLink] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const labels = String(said.get('labels'))
+    const formData = new FormData(form);
+    const labels = String(formData.get('labels'))
       .split(',')
       .map((label) => label.trim())
       .filter((label) => label !== '');
     const made = await action.run({
       params: { id: dashboard.id },
       body: {
-        ...{ ...writtenRange.peek(), variables, labels, bodies: said.get('bodies') === 'on' },
-        expiresInDays: Number(said.get('days')),
+        ...{ ...writtenRange.peek(), variables, labels, bodies: formData.get('bodies') === 'on' },
+        expiresInDays: Number(formData.get('days')),
       },
     });
     if (made === undefined) return;
@@ -80,10 +80,10 @@ const Revoke = ({ id, name }: { readonly id: string; readonly name: string }) =>
 
 export const Snapshots = (props: SnapshotsProps) => {
   const { id } = props.dashboard;
-  const { answer, error } = useAsked(snapshotsCall, { params: { id } });
+  const { answer, error } = useQuery(snapshotsCall, { params: { id } });
   return (
-    <Beside label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
-      {may(freezeCall) ? <Make {...props} /> : <p class="soft">{whyNot(freezeCall, 'Making snapshots')}</p>}
+    <SidePanel label="Snapshots" title="Snapshots" onClose={() => change({ show: '' })}>
+      {may(freezeCall) ? <Make {...props} /> : <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">There are none.</p> : null}
       <ul class="links column">
@@ -94,6 +94,6 @@ export const Snapshots = (props: SnapshotsProps) => {
           </li>
         ))}
       </ul>
-    </Beside>
+    </SidePanel>
   );
 };

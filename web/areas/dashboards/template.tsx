@@ -1,10 +1,11 @@
 /** One template: which of its panels would show something and what others lack, what it needs, and what became of it here. */
-import { useAsked } from '../../frame/asked.ts';
+
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { type ShownTemplate, templateCall, templateUsageCall } from './calls.ts';
 
 const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
@@ -14,10 +15,10 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
     <table class="figures texts">
       <Heads columns={['Panel', 'It lacks']} />
       <tbody>
-        {of.map(({ panelId, title, lacks }) => (
+        {of.map(({ panelId, title, lacks: missing }) => (
           <tr key={panelId}>
             <td>{shownText(title || panelId)}</td>
-            <td>{lacks.length === 0 ? <span class="soft">nothing</span> : shownText(lacks.join('; '))}</td>
+            <td>{missing.length === 0 ? <span class="soft">nothing</span> : shownText(missing.join('; '))}</td>
           </tr>
         ))}
       </tbody>
@@ -26,7 +27,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
 
 /** How often it was made, and these were opened. */
 const Uses = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useAsked(templateUsageCall, {});
+  const { answer, error } = useQuery(templateUsageCall, {});
   const use = answer?.items.find((each) => each.id === id);
   return (
     <>
@@ -45,9 +46,9 @@ const Uses = ({ id }: { readonly id: string }) => {
 };
 
 export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useAsked(templateCall, { params: { id }, query: {} });
+  const { answer, error } = useQuery(templateCall, { params: { id }, query: {} });
   return (
-    <Beside label="Template" title={answer?.name ?? 'Template'} onClose={onClose}>
+    <SidePanel label="Template" title={answer?.name ?? 'Template'} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
@@ -65,6 +66,6 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
           <Uses id={id} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };

@@ -2,16 +2,16 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { change, go, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { may } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { instantiateCall, markCall, type Template, templatesCall, unmarkCall } from './calls.ts';
 import { placeOf } from './list.tsx';
 
@@ -64,11 +64,11 @@ const Line = ({ template }: { readonly template: Template }) => {
 export const Templates = () => {
   const search = inAddress('search');
   const open = inAddress('open');
-  const standing = useAsked(templatesCall, { query: { search } });
+  const queryState = useQuery(templatesCall, { query: { search } });
   useEscape(() => {
     if (inAddress('open') !== '') setOpen('');
   });
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   return (
     <>
       <Search
@@ -97,7 +97,7 @@ export const Templates = () => {
         </Scrolled>
         {open === '' ? null : <OpenTemplate key={open} id={open} onClose={() => setOpen('')} />}
       </div>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -20,7 +20,7 @@ export const chosenInAddress = (variables: readonly Variable[]): Readonly<Record
 
 /** A text in which variables stand for what is chosen. */
 export const withValues = (text: string, head: Head | undefined, repeat: Readonly<Record<string, string>>): string => {
-  const said = (name: string): string | undefined => {
+  const selectedTextOf = (name: string): string | undefined => {
     const found = head?.variables.find((variable) => variable.name === name);
     const selected = repeat[name] === undefined ? (found?.selected ?? []) : [repeat[name]];
     if (found === undefined) return repeat[name];
@@ -29,6 +29,6 @@ export const withValues = (text: string, head: Head | undefined, repeat: Readonl
   };
   return text.replace(
     /\$\{(\w{1,64})(?::\w{1,16})?\}|\$(\w{1,64})|\[\[(\w{1,64})\]\]/g,
-    (whole, one?: string, other?: string, third?: string) => said(one ?? other ?? third ?? '') ?? whole,
+    (whole, one?: string, other?: string, third?: string) => selectedTextOf(one ?? other ?? third ?? '') ?? whole,
   );
 };

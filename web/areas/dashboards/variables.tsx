@@ -21,12 +21,14 @@ const Several = ({ variable, of }: { readonly variable: Variable; readonly of: A
     change({ [addressName(variable)]: values });
   };
   const options = [...(hasAll ? [{ value: allValues, title: 'All' }] : []), ...of.options];
-  const told = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
+  const selectedText = of.selected.map((value) => options.find((option) => option.value === value)?.title ?? value);
   return (
     <details class="menu">
       <summary>
         <Named variable={variable} />{' '}
-        <bdi>{shownText(told.length > 3 ? `${told.length} values` : told.join(', ') || 'none')}</bdi>
+        <bdi>
+          {shownText(selectedText.length > 3 ? `${selectedText.length} values` : selectedText.join(', ') || 'none')}
+        </bdi>
       </summary>
       <div class="popup popup-left">
         {options.map(({ value, title }) => (

@@ -1,14 +1,14 @@
 /** The versions of a dashboard beside it: who saved when, what differs in words, and restoring. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Beside } from '../../lists/beside.tsx';
+import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, restoreCall, versionCall, versionsCall } from './calls.ts';
 import { saved } from './editing/draft.ts';
 
@@ -19,12 +19,12 @@ const whoOf = (actor: { readonly id: string; readonly type: string } | null): st
 };
 
 const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {
-  const [asked] = useState(() => new Question(versionCall));
+  const [query] = useState(() => new Question(versionCall));
   const [restoring] = useState(() => new Action(restoreCall));
   const { id } = dashboard;
   useEffect(() => {
-    asked.ask({ params: { id, version } });
-    return () => asked.cancel();
+    query.run({ params: { id, version } });
+    return () => query.cancel();
   }, [id, version]);
   const restore = async (): Promise<void> => {
     const done = await restoring.run({ params: { id, version }, query: {}, ifMatch: dashboard.version });
@@ -32,7 +32,7 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
     change({ version: '' });
     saved();
   };
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   return (
     <>
       <h3>Since version {version}</h3>
@@ -55,15 +55,15 @@ const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; re
 };
 
 export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
-  const [asked] = useState(() => new Question(versionsCall));
+  const [query] = useState(() => new Question(versionsCall));
   useEffect(() => {
-    asked.ask({ params: { id: dashboard.id } });
-    return () => asked.cancel();
+    query.run({ params: { id: dashboard.id } });
+    return () => query.cancel();
   }, [dashboard.id]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   const chosen = inAddress('version');
   return (
-    <Beside label="Versions" title="Versions" onClose={() => change({ show: '', version: '' })}>
+    <SidePanel label="Versions" title="Versions" onClose={() => change({ show: '', version: '' })}>
       <Problem error={error} />
       <ul class="links column">
         {answer?.items.map(({ version, at, actor }) => (
@@ -85,6 +85,6 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
       ) : (
         <Differences key={chosen} dashboard={dashboard} version={chosen} />
       )}
-    </Beside>
+    </SidePanel>
   );
 };

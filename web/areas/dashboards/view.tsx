@@ -1,14 +1,14 @@
 /** One dashboard: its variables, its panels, and what can be done with it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
-import { millisecondsOf, refresh, refreshes, useUsualRange, writtenRange } from '../../frame/time-range.ts';
+import { millisecondsOf, refresh, refreshes, useDefaultRange, writtenRange } from '../../frame/time-range.ts';
 import { Board } from './board.ts';
 import { type Dashboard, type Document, readCall, saveCall } from './calls.ts';
 import { Card } from './card.tsx';
@@ -47,8 +47,8 @@ const usePace = (duration: string): void =>
     return () => clearInterval(timer);
   }, [duration]);
 
-const Pace = ({ usual }: { readonly usual: string }) => {
-  const chosen = inAddress('refresh') || usual;
+const Pace = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
+  const chosen = inAddress('refresh') || defaultRefresh;
   const known = paces.some(([duration]) => duration === chosen);
   return (
     <label>
@@ -88,7 +88,7 @@ const shows = ['versions', 'snapshots'] as const;
 
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
-    {isEditing ? null : <Pace usual={dashboard.time.refresh ?? ''} />}
+    {isEditing ? null : <Pace defaultRefresh={dashboard.time.refresh ?? ''} />}
     {may(saveCall) && !isEditing ? (
       <button type="button" onClick={() => change({ edit: 'true', show: '' })}>
         Edit
@@ -171,13 +171,13 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
   }, [isEditing, dashboard]);
   const draft = isEditing ? drafting.draft.value : undefined;
   const document = draft ?? dashboard;
-  useUsualRange(dashboard.time.from, dashboard.time.to);
+  useDefaultRange(dashboard.time.from, dashboard.time.to);
   usePace(isEditing ? '' : inAddress('refresh') || (dashboard.time.refresh ?? ''));
   const { from, to } = writtenRange.value;
   const variables = chosenInAddress(document.variables);
   const chosen = JSON.stringify(variables);
   useEffect(() => {
-    board.ask({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
+    board.run({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
     return () => board.cancel();
   }, [dashboard, from, to, chosen, draft, refreshes.value]);
   const head = board.head.value;
@@ -198,22 +198,22 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
           <Markdown text={dashboard.description} />
         </details>
       )}
-      <Problem error={board.standing.value.error} />
+      <Problem error={board.state.value.error} />
       <Shown {...{ dashboard, board, drafting, draft, variables }} />
-      <Freshness of={board.standing.value} />
+      <Freshness of={board.state.value} />
     </>
   );
 };
 
 export const DashboardView = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(readCall));
+  const [query] = useState(() => new Question(readCall));
   useEffect(() => {
-    asked.clear();
-    asked.ask({ params: { id }, query: { opens: 'true' } });
-    return () => asked.cancel();
+    query.clear();
+    query.run({ params: { id }, query: { opens: 'true' } });
+    return () => query.cancel();
   }, [id, saves.value]);
-  const { answer, error, isAsking } = asked.standing.value;
+  const { answer, error, isLoading } = query.state.value;
   if (answer === undefined)
-    return error === undefined ? <p class="said">{isAsking ? 'Asking …' : ''}</p> : <Problem error={error} />;
+    return error === undefined ? <p class="said">{isLoading ? 'Asking …' : ''}</p> : <Problem error={error} />;
   return <Opened key={`${answer.id} ${answer.version}`} dashboard={answer} />;
 };

@@ -9,9 +9,9 @@ import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Engines } from './engines.tsx';
 
 type Instance = Answered<typeof listDatabases>['items'][number];
@@ -57,7 +57,7 @@ const Instances = listed({
     readonly item: Instance | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Database" title={item?.name || id} onClose={onClose}>
+    <SidePanel label="Database" title={item?.name || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Fields
@@ -71,7 +71,7 @@ const Instances = listed({
           )}
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });
 
@@ -115,7 +115,7 @@ const Statements = listed({
     readonly item: Statement | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Statement" title={item?.engine || id} onClose={onClose}>
+    <SidePanel label="Statement" title={item?.engine || id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Raw label="Statement as text" text={item.statement} />
@@ -133,7 +133,7 @@ const Statements = listed({
           <Services names={item.services} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });
 

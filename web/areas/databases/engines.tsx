@@ -10,15 +10,15 @@ import { linesOf } from '../../charts/values.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { SelectInput } from '../../editors/inputs.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const enginesCall = callOf<typeof getDatabaseEngines>('GET', '/api/databases/engines');
 const engineCall = callOf<typeof showDatabaseEngine>('GET', '/api/databases/{engine}');
@@ -40,8 +40,8 @@ const figuresOfCalls = [
 const OverTime = ({ engine, figures }: { readonly engine: string; readonly figures: readonly string[] }) => {
   const figure = inAddress('figure') || 'requestRate';
   const { from, to } = writtenRange.value;
-  const asked = useAsked(seriesCall, { params: { engine }, query: { from, to, figure, ...projectScope.value } });
-  const { answer, error } = asked;
+  const query = useQuery(seriesCall, { params: { engine }, query: { from, to, figure, ...projectScope.value } });
+  const { answer, error } = query;
   const { steps, lines } = linesOf(answer ?? { series: [] });
   const names = [...figuresOfCalls, ...figures.map((each) => [each, each] as const)];
   return (
@@ -67,7 +67,7 @@ const OverTime = ({ engine, figures }: { readonly engine: string; readonly figur
           lines={lines}
         />
       )}
-      <Freshness of={asked} />
+      <Freshness of={query} />
     </>
   );
 };
@@ -82,12 +82,12 @@ const OpenEngine = ({
   readonly onClose: () => void;
 }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(engineCall, {
+  const { answer, error } = useQuery(engineCall, {
     params: { engine: id },
     query: { from, to, ...projectScope.value },
   });
   return (
-    <Beside label="Engine" title={id} onClose={onClose}>
+    <SidePanel label="Engine" title={id} onClose={onClose}>
       <Problem error={error} />
       <OverTime engine={id} figures={item?.figures ?? []} />
       {answer === undefined ? null : (
@@ -123,7 +123,7 @@ const OpenEngine = ({
         </>
       )}
       {item === undefined ? null : <Fields values={{ 'metrics come from': item.senders.join(', ') }} />}
-    </Beside>
+    </SidePanel>
   );
 };
 

@@ -2,37 +2,37 @@
 import { useState } from 'preact/hooks';
 import type {
   baselineResource,
+  captureFileBaseline,
   deleteFileBaseline,
   listBaselineFiles,
-  takeFileBaseline,
 } from '../../../api/groups/siem/file-baseline.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf, listOf, type ViewOf } from '../../client/call.ts';
+import { writeOf } from '../../editors/form-state.tsx';
 import { linesIn } from '../../editors/lines.ts';
-import { writeOf } from '../../editors/opened.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Baseline = ViewOf<typeof baselineResource>;
 type State = NonNullable<Baseline['state']>;
 
-const takeCall = callOf<typeof takeFileBaseline>('POST', '/api/siem/fim/baselines');
+const createCall = callOf<typeof captureFileBaseline>('POST', '/api/siem/fim/baselines');
 const changeCall = changeOf<typeof baselineResource, { readonly state: State }>('/api/siem/fim/baselines/{id}');
 const deleteCall = callOf<typeof deleteFileBaseline>('DELETE', '/api/siem/fim/baselines/{id}');
 const filesCall = callOf<typeof listBaselineFiles>('GET', '/api/siem/fim/baselines/{id}/files');
 
-const Take = () => {
-  const [action] = useState(() => new Action(takeCall));
-  const take = async (form: HTMLFormElement): Promise<void> => {
+const CreateBaseline = () => {
+  const [action] = useState(() => new Action(createCall));
+  const create = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const body = {
       name: String(given.get('name')),
@@ -45,7 +45,7 @@ const Take = () => {
     refresh();
   };
   return (
-    <ActionForm action={action} label="Take it as the files are now" onSubmit={take}>
+    <ActionForm action={action} label="Take it as the files are now" onSubmit={create}>
       <div class="form">
         <label>
           Name <input name="name" required={true} maxLength={256} autocomplete="off" />
@@ -79,7 +79,7 @@ const Change = ({
 }) => {
   const [changing] = useState(() => new Action(changeCall));
   const [deleting] = useState(() => new Action(deleteCall));
-  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
+  if (!may(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
   const to = async (state: State): Promise<void> => {
     if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };
@@ -101,7 +101,7 @@ const Change = ({
 };
 
 const Files = ({ id, count }: { readonly id: string; readonly count: number }) => {
-  const { answer, error } = useAsked(filesCall, { params: { id }, query: {} });
+  const { answer, error } = useQuery(filesCall, { params: { id }, query: {} });
   return (
     <>
       <h3>Files</h3>
@@ -132,11 +132,11 @@ export const Baselines = listed({
     Baseline: ({ name }) => name,
     State: ({ state }) => state,
     Files: ({ files }) => files,
-    Taken: ({ takenUntil }) => shownMoment(takenUntil),
+    Taken: ({ takenUntil: capturedUntil }) => shownMoment(capturedUntil),
     Approved: ({ approvedAt }) => shownMoment(approvedAt),
   },
   numbers: ['Files'],
-  Tools: writeOf(noun, takeCall),
+  Tools: writeOf(noun, createCall),
   Open: ({
     id,
     item,
@@ -146,8 +146,8 @@ export const Baselines = listed({
     readonly item: Baseline | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Baseline" title={id === 'new' ? 'A new baseline' : (item?.name ?? id)} onClose={onClose}>
-      {id === 'new' ? <Take /> : null}
+    <SidePanel label="Baseline" title={id === 'new' ? 'A new baseline' : (item?.name ?? id)} onClose={onClose}>
+      {id === 'new' ? <CreateBaseline /> : null}
       {item === undefined ? null : (
         <>
           <Change key={item.version} of={item} onClose={onClose} />
@@ -161,6 +161,6 @@ export const Baselines = listed({
           <Files id={id} count={item.files} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });

@@ -8,15 +8,15 @@ import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Evidence } from './evidence.tsx';
 import { verdicts } from './signal.tsx';
 
@@ -39,7 +39,7 @@ const Change = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const [commenting] = useState(() => new Action(commentCall));
   const { id, version, state = 'open', severity = 'medium', resolution } = of;
-  if (!may(changeCall)) return <p class="soft">{whyNot(changeCall, 'Changing it')}</p>;
+  if (!may(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
   const set = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
@@ -140,9 +140,9 @@ const OpenCase = ({
       {(found) => <OpenCase id={id} item={found as Case} onClose={onClose} />}
     </ReadOne>
   ) : (
-    <Beside label="Case" title={item.title} onClose={onClose}>
+    <SidePanel label="Case" title={item.title} onClose={onClose}>
       <Opened item={item} />
-    </Beside>
+    </SidePanel>
   );
 
 export const Cases = listed({

@@ -5,12 +5,12 @@ import type { listSignals } from '../../../api/groups/siem/signals.ts';
 import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
 import { callOf, listOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { Cases } from './cases.tsx';
 import { Entities } from './entities.tsx';
 import { Hunts } from './hunts.tsx';
@@ -154,7 +154,7 @@ export const Detections = partsOf('Detections', [
   { name: 'rules', title: 'Rules', View: Rules },
   {
     ...{ name: 'import', title: 'Import', View: later(async () => (await import('./import.tsx')).Import) },
-    asks: { method: 'POST', path: '/api/siem/rules/import' },
+    requiredCall: { method: 'POST', path: '/api/siem/rules/import' },
   },
   {
     ...{
@@ -162,7 +162,7 @@ export const Detections = partsOf('Detections', [
       title: 'Placeholders',
       View: later(async () => (await import('./placeholders.tsx')).Placeholders),
     },
-    asks: { method: 'GET', path: '/api/siem/placeholders' },
+    requiredCall: { method: 'GET', path: '/api/siem/placeholders' },
   },
   {
     ...{
@@ -170,7 +170,7 @@ export const Detections = partsOf('Detections', [
       title: 'Fields',
       View: later(async () => (await import('./field-tables.tsx')).FieldTables),
     },
-    asks: { method: 'GET', path: '/api/siem/field-tables' },
+    requiredCall: { method: 'GET', path: '/api/siem/field-tables' },
   },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
   { name: 'hunts', title: 'Hunts', View: Hunts },
@@ -182,15 +182,15 @@ export const Detections = partsOf('Detections', [
       title: 'Indicators',
       View: later(async () => (await import('./indicators.tsx')).Indicators),
     },
-    asks: { method: 'GET', path: '/api/siem/threat-intel/indicators' },
+    requiredCall: { method: 'GET', path: '/api/siem/threat-intel/indicators' },
   },
   {
     ...{ name: 'feeds', title: 'Feeds', View: later(async () => (await import('./feeds.tsx')).Feeds) },
-    asks: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
+    requiredCall: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
   },
   { name: 'files', title: 'Files', View: Files },
   {
     ...{ name: 'baselines', title: 'Baselines', View: later(async () => (await import('./baselines.tsx')).Baselines) },
-    asks: { method: 'GET', path: '/api/siem/fim/baselines' },
+    requiredCall: { method: 'GET', path: '/api/siem/fim/baselines' },
   },
 ]);

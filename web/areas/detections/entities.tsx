@@ -2,14 +2,14 @@
 import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const entityCall = callOf<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
 type Entity = Answered<typeof getEntity>;
@@ -52,12 +52,12 @@ const Opened = ({ of }: { readonly of: Entity }) => (
 const OpenEntity = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const at = id.indexOf(' ');
   const params = { type: id.slice(0, at), value: id.slice(at + 1) };
-  const { answer, error } = useAsked(entityCall, { params, query: {} });
+  const { answer, error } = useQuery(entityCall, { params, query: {} });
   return (
-    <Beside label="Entity" title={id} onClose={onClose}>
+    <SidePanel label="Entity" title={id} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : <Opened of={answer} />}
-    </Beside>
+    </SidePanel>
   );
 };
 

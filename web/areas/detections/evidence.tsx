@@ -12,7 +12,7 @@ import { refresh } from '../../frame/time-range.ts';
 
 const attachCall = callOf<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');
 /** More is not sent: the API says how much a piece may have. */
-const mostSent = 2_900_000;
+const maxSentBytes = 2_900_000;
 const number = new Intl.NumberFormat('en');
 
 const base64Of = (file: Blob): Promise<string> =>
@@ -49,8 +49,8 @@ const Attach = ({ caseId }: { readonly caseId: string }) => {
           required={true}
           onChange={({ currentTarget }) =>
             currentTarget.setCustomValidity(
-              (currentTarget.files?.[0]?.size ?? 0) > mostSent
-                ? `It has more than ${number.format(mostSent)} bytes.`
+              (currentTarget.files?.[0]?.size ?? 0) > maxSentBytes
+                ? `It has more than ${number.format(maxSentBytes)} bytes.`
                 : '',
             )
           }

@@ -4,15 +4,15 @@ import type { previewRuleException } from '../../../api/groups/siem/preview-exce
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { Field } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 import type { Rule } from './rule-editor.tsx';
 
@@ -49,7 +49,7 @@ const days = [
 
 /** What it would have covered in the page's range. */
 const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> }) => {
-  const { answer, error } = of.standing.value;
+  const { answer, error } = of.state.value;
   if (answer === undefined || error !== undefined) return null;
   return (
     <div role="status">
@@ -75,12 +75,12 @@ const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> })
 };
 
 const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added: Exception) => Promise<void> }) => {
-  const [asked] = useState(() => new Question(previewCall));
+  const [query] = useState(() => new Question(previewCall));
   const [conditions, setConditions] = useState(inAddress('except'));
   const [reason, setReason] = useState('');
   const [lasts, setLasts] = useState('');
   const when = conditionsIn(conditions);
-  const { error, isAsking } = asked.standing.value;
+  const { error, isLoading } = query.state.value;
   const add = (): Promise<void> => {
     const expiresAt = lasts === '' ? null : new Date(Date.now() + Number(lasts) * 86_400_000).toISOString();
     return onSave({ id: crypto.randomUUID(), reason, when, expiresAt });
@@ -100,7 +100,7 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
           onInput={({ currentTarget }) => setConditions(currentTarget.value)}
         />
       </Field>
-      <TextInput label="Why" most={1024} value={reason} problem={undefined} onChange={setReason} />
+      <TextInput label="Why" maxLength={1024} value={reason} problem={undefined} onChange={setReason} />
       <label>
         It holds{' '}
         <select value={lasts} onChange={({ currentTarget }) => setLasts(currentTarget.value)}>
@@ -115,8 +115,8 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
         <button
           type="button"
           class="plain"
-          disabled={isAsking}
-          onClick={() => asked.ask({ params: { id: rule.id }, body: { when, ...writtenRange.peek() } })}
+          disabled={isLoading}
+          onClick={() => query.run({ params: { id: rule.id }, body: { when, ...writtenRange.peek() } })}
         >
           Show which signals it would have covered
         </button>
@@ -128,7 +128,7 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
         </button>
       </div>
       {error === undefined || error.details.length > 0 ? null : <Problem error={error} />}
-      <Covered of={asked} />
+      <Covered of={query} />
     </div>
   );
 };

@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts';
 import { creationOf, listOf, replacementOf, type ViewOf } from '../../client/call.ts';
+import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
 import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
-import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 
 type Feed = ViewOf<typeof feedResource>;
 type Written = z.input<typeof FeedFields>;
@@ -63,7 +63,7 @@ const Texts = <Part extends object>({
         <TextInput
           key={name}
           label={texts[name as keyof typeof texts]}
-          most={4096}
+          maxLength={4096}
           value={String(value)}
           problem={wrong(`${at}.${name}`)}
           onChange={(text) => onChange({ ...of, [name]: text })}
@@ -83,7 +83,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       <TextInput label="Name" value={name} problem={wrong('name')} onChange={(text) => set({ name: text })} />
       <TextInput
         label="What it is"
-        most={4096}
+        maxLength={4096}
         value={description}
         problem={wrong('description')}
         onChange={(text) => set({ description: text })}
@@ -129,11 +129,11 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
           ['enabled', 'It is read', true],
           ['raisesSignals', 'A match is a signal', false],
         ] as const
-      ).map(([field, label, usual]) => (
+      ).map(([field, label, defaultSeconds]) => (
         <CheckInput
           key={field}
           label={label}
-          value={written[field] ?? usual}
+          value={written[field] ?? defaultSeconds}
           onChange={(isOn) => set({ [field]: isOn })}
         />
       ))}
@@ -147,7 +147,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
   );
 };
 
-const Told = ({ item: { description, location, status, everySeconds, raisesSignals } }: { readonly item: Feed }) => (
+const Details = ({ item: { description, location, status, everySeconds, raisesSignals } }: { readonly item: Feed }) => (
   <>
     <p>{shownText(description ?? '', { lines: true })}</p>
     {status.error === null ? null : <p class="problem">{shownText(status.error)}</p>}
@@ -188,5 +188,5 @@ export const Feeds = listed({
   },
   numbers: ['Every seconds'],
   Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form, Told }),
+  Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form, Details }),
 });

@@ -5,12 +5,12 @@ import type { fieldTableResource } from '../../../api/groups/siem/field-table.ts
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { DetectionFields } from '../../../schemas/resources/detection-rule.ts';
 import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
+import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
 import { JsonInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
 /** The resource declares no view: what is stored is what is shown. */
@@ -54,7 +54,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
       />
       <TextInput
         label="What it is for"
-        most={1024}
+        maxLength={1024}
         value={table.summary ?? ''}
         problem={wrong('summary')}
         onChange={(summary) => set({ summary })}
@@ -89,7 +89,7 @@ const TableForm = ({ before }: { readonly before: Table | undefined }) => {
   );
 };
 
-const Told = ({ item }: { readonly item: Table }) => {
+const Details = ({ item }: { readonly item: Table }) => {
   const { name: _, summary = '', ...written } = fieldsIn(item);
   return (
     <>
@@ -115,5 +115,5 @@ export const FieldTables = listed({
   },
   numbers: ['Fields'],
   Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Told }),
+  Open: openedOf({ noun, path: '/api/siem/field-tables/{id}', Form: TableForm, Details }),
 });

@@ -5,8 +5,8 @@ import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Hunt = Answered<typeof listRetroHunts>['items'][number];
 
@@ -56,12 +56,12 @@ export const Hunts = listed({
     readonly item: Hunt | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside
+    <SidePanel
       label="Hunt"
       title={item === undefined ? id : `Hunt of ${shownMoment(item.createdAt).slice(0, 19)}`}
       onClose={onClose}
     >
       {item === undefined ? <p class="soft">It is not among the last ones.</p> : <Opened of={item} />}
-    </Beside>
+    </SidePanel>
   ),
 });

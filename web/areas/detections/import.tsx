@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import type { importDetectionRules } from '../../../api/groups/siem/import-rules.ts';
 import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
 import { toArea } from '../../frame/address.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
@@ -40,7 +40,7 @@ export const Import = () => {
       body: { files: [...files] },
     });
     return answer?.items.map(({ ruleId, title, outcome, message }) => ({
-      ...{ name: title || ruleId, outcome, because: message === '' ? [] : [{ message }] },
+      ...{ name: title || ruleId, outcome, reasons: message === '' ? [] : [{ message }] },
       to:
         ruleId === '' || outcome === 'refused' || outcome === 'deleted'
           ? undefined
@@ -62,7 +62,7 @@ export const Import = () => {
         <TextInput
           label="They are all of the scope"
           hint="A name, such as of the repository they are from; rules of it that are missing here are named"
-          most={128}
+          maxLength={128}
           value={scope}
           problem={wrongIn(error)('scope')}
           onChange={setScope}

@@ -4,15 +4,15 @@ import type { deleteIndicator, listIndicators } from '../../../api/groups/siem/i
 import type { addIndicators } from '../../../api/groups/siem/indicators.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
-import { writeOf } from '../../editors/opened.tsx';
+import { writeOf } from '../../editors/form-state.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 const addCall = callOf<typeof addIndicators>('POST', '/api/siem/threat-intel/indicators');
 const deleteCall = callOf<typeof deleteIndicator>('DELETE', '/api/siem/threat-intel/indicators/{id}');
@@ -145,9 +145,9 @@ export const Indicators = listed({
     readonly item: Indicator | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Indicator" title={id === 'new' ? 'New indicators' : (item?.value ?? id)} onClose={onClose}>
+    <SidePanel label="Indicator" title={id === 'new' ? 'New indicators' : (item?.value ?? id)} onClose={onClose}>
       {id === 'new' ? <Add /> : null}
       {item === undefined ? null : <Opened of={item} onClose={onClose} />}
-    </Beside>
+    </SidePanel>
   ),
 });

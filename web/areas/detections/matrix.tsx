@@ -2,10 +2,10 @@
 import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Coverage = Extract<Answered<typeof getMitreCoverage>, { tactics: unknown }>;
@@ -25,8 +25,8 @@ const One = ({ technique }: { readonly technique: Technique }) => {
 };
 
 export const Matrix = () => {
-  const standing = useAsked(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
-  const { answer, error } = standing;
+  const queryState = useQuery(callOf<typeof getMitreCoverage>('GET', '/api/siem/mitre/coverage'), { query: {} });
+  const { answer, error } = queryState;
   const coverage = answer !== undefined && 'tactics' in answer ? (answer as Coverage) : undefined;
   return (
     <>
@@ -53,7 +53,7 @@ export const Matrix = () => {
           </Scrolled>
         </>
       )}
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

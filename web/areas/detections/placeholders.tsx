@@ -5,13 +5,13 @@ import type { placeholderResource } from '../../../api/groups/siem/placeholder.t
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import type { DetectionPlaceholder } from '../../../schemas/resources/detection-rule.ts';
 import { callOf, creationOf, type Declared, type Filtered, replacementOf } from '../../client/call.ts';
+import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
 import { LinesInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
-import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
 
 /** The resource declares no view: what is stored is what is shown. */
@@ -35,7 +35,7 @@ const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined 
       <TextInput label="Name" hint="Rules write it as %name%" value={name} problem={wrong('name')} onChange={setName} />
       <TextInput
         label="What it is for"
-        most={4096}
+        maxLength={4096}
         value={description}
         problem={wrong('description')}
         onChange={setDescription}
@@ -62,7 +62,7 @@ const PlaceholderForm = ({ before }: { readonly before: Placeholder | undefined 
   );
 };
 
-const Told = ({ item: { description, values } }: { readonly item: Placeholder }) => (
+const Details = ({ item: { description, values } }: { readonly item: Placeholder }) => (
   <>
     <p>{shownText(description, { lines: true })}</p>
     <h3>{values.length === 1 ? 'One value' : `${values.length} values`}</h3>
@@ -86,5 +86,5 @@ export const Placeholders = listed({
   },
   numbers: ['Values'],
   Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/siem/placeholders/{id}', Form: PlaceholderForm, Told }),
+  Open: openedOf({ noun, path: '/api/siem/placeholders/{id}', Form: PlaceholderForm, Details }),
 });

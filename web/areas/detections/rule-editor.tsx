@@ -5,13 +5,13 @@ import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { validateDetectionRules } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, changeOf, creationOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
 
 export type Rule = ViewOf<typeof ruleResource>;
@@ -47,15 +47,15 @@ const typedMs = 400;
 
 /** What the API says of a text, each time that somebody pauses. */
 const Read = ({ source }: { readonly source: string }) => {
-  const [asked] = useState(() => new Question(validateCall));
+  const [query] = useState(() => new Question(validateCall));
   useEffect(() => {
-    const later = setTimeout(() => asked.ask({ body: { source: source === '' ? ' ' : source } }), typedMs);
+    const later = setTimeout(() => query.run({ body: { source: source === '' ? ' ' : source } }), typedMs);
     return () => {
       clearTimeout(later);
-      asked.cancel();
+      query.cancel();
     };
   }, [source]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   return (
     <section aria-label="What is wrong in it">
       <Problem error={error} />

@@ -1,15 +1,15 @@
 /** What the team sets of a rule beside its text: note, risk, which of its signals are one, and events that it is tested with. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { CheckInput, JsonInput, LinesInput, ListInput, NumberInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeRuleCall, type Rule, type RuleSettings } from './rule-editor.tsx';
 
 const itself = (text: string): string => text;
 const secondsOfMinute = 60;
-const usualMinutes = 60;
+const defaultMinutes = 60;
 
 const settingsOf = ({ note, risk, suppression, anySource, tests, mayFailTests }: Rule): RuleSettings => ({
   ...{ note, risk, suppression, anySource, tests, mayFailTests },
@@ -24,7 +24,7 @@ const Suppression = ({
   readonly wrong: (path: string) => string | undefined;
   readonly onChange: (suppression: NonNullable<RuleSettings['suppression']>) => void;
 }) => {
-  const known = of ?? { by: [], forSeconds: usualMinutes * secondsOfMinute };
+  const known = of ?? { by: [], forSeconds: defaultMinutes * secondsOfMinute };
   return (
     <>
       <ListInput
@@ -78,7 +78,7 @@ export const Settings = ({ rule }: { readonly rule: Rule }) => {
             label="Some of its signals are one, for a time"
             value={suppression !== null}
             onChange={(isSet) =>
-              set({ suppression: isSet ? { by: [], forSeconds: usualMinutes * secondsOfMinute } : null })
+              set({ suppression: isSet ? { by: [], forSeconds: defaultMinutes * secondsOfMinute } : null })
             }
           />
           {suppression === null ? null : (

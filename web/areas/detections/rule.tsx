@@ -3,15 +3,15 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { readingOf, removalOf } from '../../client/call.ts';
 import { change, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { Exceptions } from './exceptions.tsx';
 import { changeRuleCall as changeCall, createRuleCall, type Rule, RuleEditor, Tried } from './rule-editor.tsx';
 import { Settings } from './rule-settings.tsx';
@@ -98,9 +98,9 @@ export const OpenRule = ({
       </ReadOne>
     );
   return (
-    <Beside label="Rule" title={item?.title ?? 'A new rule'} onClose={onClose}>
+    <SidePanel label="Rule" title={item?.title ?? 'A new rule'} onClose={onClose}>
       {item === undefined ? <RuleEditor onDone={() => undefined} /> : <About rule={item} onClose={onClose} />}
-    </Beside>
+    </SidePanel>
   );
 };
 

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import type { testDetectionRule } from '../../../api/groups/siem/try-rule.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { JsonInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 
 const testCall = callOf<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
 
@@ -47,9 +47,9 @@ export const Sample = ({ id }: { readonly id: string }) => {
             {found.matches.map(({ event, fields }) => (
               <li key={event}>
                 Event {event + 1}:{' '}
-                {fields.map(({ field, path, value, because }) => (
+                {fields.map(({ field, path, value, because: comment }) => (
                   <span key={`${field} ${path}`}>
-                    <code>{shownText(field || path)}</code> <bdi>{shownText(value)}</bdi>, {shownText(because)}{' '}
+                    <code>{shownText(field || path)}</code> <bdi>{shownText(value)}</bdi>, {shownText(comment)}{' '}
                   </span>
                 ))}
               </li>

@@ -7,14 +7,14 @@ import { type Answered, callOf, creationOf } from '../../client/call.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { go, toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { linesOf, previewCall } from './exceptions.tsx';
 
 type Signal = Answered<typeof getSignal>;
@@ -35,7 +35,7 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
   const [action] = useState(() => new Action(triageCall));
   const [opening] = useState(() => new Action(openCaseCall));
   const { id, state, severity, ruleTitle } = signal;
-  if (!may(triageCall)) return <p class="soft">{whyNot(triageCall, 'Triage')}</p>;
+  if (!may(triageCall)) return <p class="soft">{explainDenial(triageCall, 'Triage')}</p>;
   const to = async (next: Signal['state'], more: { verdict?: Verdict; reason?: string } = {}): Promise<void> => {
     if ((await action.run({ params: { id }, body: { state: next, ...more } })) !== undefined) refresh();
   };
@@ -44,8 +44,8 @@ const Triage = ({ signal }: { readonly signal: Signal }) => {
     if (made !== undefined) go(toArea('/detections/cases', { open: made.id }));
   };
   const close = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    await to('closed', { verdict: String(said.get('verdict')) as Verdict, reason: String(said.get('reason')) });
+    const formData = new FormData(form);
+    await to('closed', { verdict: String(formData.get('verdict')) as Verdict, reason: String(formData.get('reason')) });
   };
   return (
     <>
@@ -97,9 +97,9 @@ const Assigned = ({ signal: { id, assigneeId } }: { readonly signal: Signal }) =
 };
 
 export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useAsked(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
+  const { answer, error } = useQuery(callOf<typeof getSignal>('GET', '/api/siem/signals/{id}'), { params: { id } });
   return (
-    <Beside label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
+    <SidePanel label="Signal" title={answer?.ruleTitle ?? 'Signal'} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
@@ -147,9 +147,9 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
                 values={{
                   ...{ service: event.service, time: shownMoment(new Date(event.timeMs).toISOString()).slice(0, 19) },
                   ...Object.fromEntries(
-                    event.fields.map(({ field, path, value, selection, because }) => [
+                    event.fields.map(({ field, path, value, selection, because: comment }) => [
                       field || path,
-                      `${value} – ${selection}: ${because}`,
+                      `${value} – ${selection}: ${comment}`,
                     ]),
                   ),
                 }}
@@ -158,6 +158,6 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
           ))}
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };

@@ -2,18 +2,18 @@
 
 import { useEffect } from 'preact/hooks';
 import { Spark } from '../../charts/spark.tsx';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
-import { OpenError } from './chosen.tsx';
+import { OpenError } from './error-panel.tsx';
 
 const list = new Paged(errorsCall, ({ items }) => items);
 
@@ -84,13 +84,13 @@ export const Errors = () => {
   const status = statuses.find((each) => each === inAddress('status'));
   useEffect(() => {
     const filter = { ...(status === undefined ? {} : { status }), ...(service === '' ? {} : { service }) };
-    list.ask({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
+    list.load({ query: { from, to, search, sort, limit: 100, ...projectScope.value, ...filter } });
     return () => list.cancel();
   }, [from, to, search, sort, service, status, projectScope.value, refreshes.value]);
   useEscape(() => {
     if (inAddress('error') !== '') setOpen('');
   });
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   const open = inAddress('error');
   return (
     <div class="logs">
@@ -118,7 +118,7 @@ export const Errors = () => {
         {open === '' ? null : <OpenError key={open} id={open} onClose={() => setOpen('')} />}
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </div>
   );
 };

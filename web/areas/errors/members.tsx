@@ -6,18 +6,18 @@ import { SomeInput, TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { changeCall, errorsCall, mergeCall, type OneError } from './calls.ts';
 
 type Member = OneError['explanation']['members'][number];
 
-const toldOf = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
+const componentsText = ({ components }: Member): string => components.map(({ text }) => text).join(' · ');
 
 const Leave = ({ id, member }: { readonly id: string; readonly member: Member }) => {
   const [action] = useState(() => new Action(changeCall));
@@ -37,13 +37,13 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
+  const { answer, error } = useQuery(errorsCall, { query: { from, to, ...projectScope.value, search, limit: 20 } });
   const others = (answer?.items ?? []).filter((group) => group.id !== id);
   const options = others.map((group) => [group.id, `${group.type ?? 'Error'} ${group.message}`] as const);
   // What was taken out for good comes back when it is wanted a second time.
-  const isApart = action.error.value?.code === 'CONFLICT';
+  const wasSplit = action.error.value?.code === 'CONFLICT';
   const merge = async (): Promise<void> => {
-    const rejoin = isApart ? [...chosen, ...decision.fingerprints].slice(0, 100) : [];
+    const rejoin = wasSplit ? [...chosen, ...decision.fingerprints].slice(0, 100) : [];
     const merged = await action.run({ body: { ids: [id, ...chosen], rejoin } });
     if (merged === undefined) return;
     change({ error: merged.id });
@@ -54,7 +54,7 @@ const Merge = ({ error: { id, decision } }: { readonly error: OneError }) => {
       <summary>Merge others into it</summary>
       <ActionForm
         action={action}
-        label={isApart ? 'Merge them all the same' : 'Merge them into it'}
+        label={wasSplit ? 'Merge them all the same' : 'Merge them into it'}
         onSubmit={() => (chosen.length === 0 ? Promise.resolve() : merge())}
       >
         <div class="form">
@@ -91,7 +91,7 @@ export const Members = ({ error }: { readonly error: OneError }) => {
           <ul class="links column" aria-label="What it is made of">
             {members.map((member) => (
               <li key={member.fingerprint}>
-                <bdi>{shownText(toldOf(member))}</bdi>
+                <bdi>{shownText(componentsText(member))}</bdi>
                 {member.mergedAt === null ? null : (
                   <>
                     <span class="soft">

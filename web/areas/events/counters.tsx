@@ -2,10 +2,10 @@
 import type { listOverviewSeries } from '../../../api/groups/overview/overview.ts';
 import { OneSeries } from '../../charts/one-series.tsx';
 import { callOf } from '../../client/call.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 
 const seriesCall = callOf<typeof listOverviewSeries>('GET', '/api/overview/timeseries');
 
@@ -20,11 +20,11 @@ const titles = {
 } as const;
 
 export const Counters = () => {
-  const { answer, error } = useAsked(seriesCall, { query: { ...writtenRange.value, ...projectScope.value } });
+  const { answer, error } = useQuery(seriesCall, { query: { ...writtenRange.value, ...projectScope.value } });
   return (
     <div>
       <Problem error={error} />
-      <OneSeries titles={titles} usual="requests" answer={answer} />
+      <OneSeries titles={titles} defaultName="requests" answer={answer} />
     </div>
   );
 };

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { LinesInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { change } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { addCall, type Event, severities, type WrittenEvent } from './calls.ts';
 
@@ -42,7 +42,7 @@ export const EventForm = () => {
         <TextInput
           key={name}
           label={label}
-          most={2048}
+          maxLength={2048}
           value={written[name as keyof typeof texts]}
           problem={error?.at(name)}
           {...(hint === '' ? {} : { hint })}

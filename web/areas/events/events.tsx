@@ -1,13 +1,13 @@
 /** What happened: deployments, changes, what alerts, anomalies, incidents and signals tell, and what people add. */
 import { change, toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { addCall, type Event, eventsCall } from './calls.ts';
 
 const Counters = later(async () => (await import('./counters.tsx')).Counters);
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<Event['kind'], string>> = {
 
 const keyOf = ({ kind, id }: Event): string => `${kind} ${id}`;
 
-const Told = ({ of }: { readonly of: Event }) => {
+const EventDetails = ({ of }: { readonly of: Event }) => {
   const { kind, time, severity, text, service, environment, projectId, tags, link, actor, details } = of;
   return (
     <>
@@ -71,15 +71,15 @@ const Open = ({
   readonly item: Event | undefined;
   readonly onClose: () => void;
 }) => (
-  <Beside label="Event" title={id === 'new' ? 'A new event' : (item?.title ?? 'Event')} onClose={onClose}>
+  <SidePanel label="Event" title={id === 'new' ? 'A new event' : (item?.title ?? 'Event')} onClose={onClose}>
     {id === 'new' && may(addCall) ? (
       <EventForm />
     ) : item === undefined ? (
       <p>This event is not on the pages that were read.</p>
     ) : (
-      <Told of={item} />
+      <EventDetails of={item} />
     )}
-  </Beside>
+  </SidePanel>
 );
 
 const List = listed({

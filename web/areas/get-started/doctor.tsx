@@ -1,6 +1,6 @@
 /** The doctor: a key and what the sender was told, and why nothing arrives. */
 import { useState } from 'preact/hooks';
-import type { askDoctor } from '../../../api/groups/onboarding/doctor.ts';
+import type { runDoctor } from '../../../api/groups/onboarding/doctor.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
@@ -10,11 +10,11 @@ import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
-export const doctorCall = callOf<typeof askDoctor>('POST', '/api/onboarding/doctor');
+export const doctorCall = callOf<typeof runDoctor>('POST', '/api/onboarding/doctor');
 
-type Answer = Answered<typeof askDoctor>;
+type Answer = Answered<typeof runDoctor>;
 
-const Told = ({ answer }: { readonly answer: Answer }) => (
+const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
   <>
     <h2>What was found</h2>
     <ul>
@@ -47,12 +47,12 @@ export const Doctor = () => {
   const [action] = useState(() => new Action(doctorCall));
   const [answer, setAnswer] = useState<Answer>();
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = Object.fromEntries(
+    const values = Object.fromEntries(
       [...new FormData(form)]
         .map(([name, value]) => [name, String(value).trim()] as const)
         .filter(([, value]) => value !== ''),
     );
-    const { status, key = '', endpoint, error } = said;
+    const { status, key = '', endpoint, error } = values;
     const body = {
       ...{ key },
       ...(endpoint === undefined ? {} : { endpoint }),
@@ -78,7 +78,7 @@ export const Doctor = () => {
           Error it logged <input name="error" maxLength={2048} autocomplete="off" />
         </label>
       </ActionForm>
-      {answer === undefined ? null : <Told answer={answer} />}
+      {answer === undefined ? null : <Diagnosis answer={answer} />}
     </Scrolled>
   );
 };

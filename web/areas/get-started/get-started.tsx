@@ -5,13 +5,13 @@ import type { listSnippets } from '../../../api/groups/onboarding/snippets.ts';
 import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Doctor, doctorCall } from './doctor.tsx';
@@ -20,7 +20,7 @@ const dismissCall = callOf<typeof dismissOnboardingSteps>('PUT', '/api/onboardin
 
 const Checklist = () => {
   const [action] = useState(() => new Action(dismissCall));
-  const { answer, error } = useAsked(callOf<typeof showOnboarding>('GET', '/api/onboarding'), {});
+  const { answer, error } = useQuery(callOf<typeof showOnboarding>('GET', '/api/onboarding'), {});
   const dismissed = answer?.dismissed ?? [];
   const set = async (next: typeof dismissed): Promise<void> => {
     if ((await action.run({ body: { dismissed: [...next] } })) !== undefined) refresh();
@@ -56,7 +56,7 @@ const Checklist = () => {
 };
 
 const Snippets = () => {
-  const { answer, error } = useAsked(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets'), {});
+  const { answer, error } = useQuery(callOf<typeof listSnippets>('GET', '/api/onboarding/snippets'), {});
   const items = answer?.items ?? [];
   const chosen = items.find(({ id }) => id === inAddress('sender')) ?? items[0];
   return (
@@ -102,5 +102,5 @@ const Snippets = () => {
 export const GetStarted = partsOf('Get started', [
   { name: '', title: 'Steps', View: Checklist },
   { name: 'send', title: 'How to send', View: Snippets },
-  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, asks: doctorCall },
+  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, requiredCall: doctorCall },
 ]);

@@ -9,15 +9,15 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { feedsCall, schedulesCall } from './calls.ts';
 
 const createCall = callOf<typeof createCalendarFeed>('POST', '/api/on-call/calendar-feeds');
@@ -88,10 +88,10 @@ const Line = ({ feed, of, who }: { readonly feed: Feed; readonly of: string; rea
 };
 
 export const Calendars = () => {
-  const standing = useAsked(feedsCall, {});
-  const schedules = useAsked(schedulesCall, { query: { limit: 1000, sort: 'name' } }).answer?.items ?? [];
+  const queryState = useQuery(feedsCall, {});
+  const schedules = useQuery(schedulesCall, { query: { limit: 1000, sort: 'name' } }).answer?.items ?? [];
   const people = usePeople();
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   const ofFeed = ({ scheduleId, userId }: Feed): string =>
     scheduleId === null
       ? userId === session.value?.user.id
@@ -118,7 +118,7 @@ export const Calendars = () => {
           </table>
         )}
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -1,14 +1,14 @@
 /** How many incidents there were, how long it took to acknowledge and to resolve them, and who was paged how often. */
 import { ChoiceInput } from '../../editors/inputs.tsx';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
-import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { type Metrics, metricsCall, policiesCall } from './calls.ts';
 
 const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': 'a year' } as const;
@@ -95,8 +95,8 @@ const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metri
   );
 };
 
-const Told = ({ of }: { readonly of: Metrics }) => {
-  const policies = useAsked(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+const MetricsDetails = ({ of }: { readonly of: Metrics }) => {
+  const policies = useQuery(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const policyOf = (id: string | null): string =>
     id === null ? 'none' : (policies.find((policy) => policy.id === id)?.name ?? id);
   const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = of;
@@ -117,10 +117,10 @@ const Told = ({ of }: { readonly of: Metrics }) => {
 };
 
 export const IncidentFigures = () => {
-  const asked = inAddress('over');
-  const over: Span = isSpan(asked) ? asked : 'now-30d';
-  const standing = useAsked(metricsCall, { query: { from: over } });
-  const { answer, error } = standing;
+  const requestedSpan = inAddress('over');
+  const over: Span = isSpan(requestedSpan) ? requestedSpan : 'now-30d';
+  const queryState = useQuery(metricsCall, { query: { from: over } });
+  const { answer, error } = queryState;
   return (
     <>
       <div class="toolbar">
@@ -134,9 +134,9 @@ export const IncidentFigures = () => {
       </div>
       <Problem error={error} />
       <Scrolled class="scrolled" label="Figures">
-        {answer === undefined ? null : <Told of={answer} />}
+        {answer === undefined ? null : <MetricsDetails of={answer} />}
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
 import { Field } from '../../editors/field.tsx';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { ChoiceInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { changeCall, type Incident, policiesCall } from './calls.ts';
 
 type Severity = (typeof alertSeverities)[number];
@@ -73,7 +73,7 @@ export const IncidentForm = ({ of, onDone }: { readonly of: Incident; readonly o
     escalationPolicyId = null,
   } = of;
   const [written, setWritten] = useState({ title, summary, severity, services, tags, roles, escalationPolicyId });
-  const policies = useAsked(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const policies = useQuery(policiesCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const people = Object.keys(usePeople());
   const set = (fields: Partial<typeof written>): void => setWritten((now) => ({ ...now, ...fields }));
   const error = action.error.value;

@@ -1,21 +1,21 @@
 /** Incidents: those that go on and those that are over, what happened in one, and who is on call. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
+import { Whose } from '../../lists/owner-select.tsx';
 import { ReadOne } from '../../lists/read-one.tsx';
-import { Whose } from '../../lists/whose.tsx';
 import {
   declareCall,
   feedsCall,
@@ -27,7 +27,7 @@ import {
   policiesCall,
   schedulesCall,
 } from './calls.ts';
-import { OpenIncident } from './chosen.tsx';
+import { OpenIncident } from './incident-panel.tsx';
 
 const list = new Paged(incidentsCall, ({ items }) => items);
 
@@ -86,7 +86,7 @@ const IncidentsPart = () => {
   const status = inAddress('status');
   const assigneeId = inAddress('assigneeId');
   useEffect(() => {
-    list.ask({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
+    list.load({ query: { limit: 100, sort: '-openedAt', status, assigneeId } });
     return () => list.cancel();
   }, [status, assigneeId, refreshes.value]);
   useEscape(() => {
@@ -114,10 +114,10 @@ const IncidentsPart = () => {
         <Whose />
         {may(declareCall) ? <Declare /> : null}
       </div>
-      <Problem error={list.first.standing.value.error} />
+      <Problem error={list.first.state.value.error} />
       <div class={open === '' ? 'list' : 'list with-record'}>
         <Listed open={open} />
-        {open === '' || list.first.standing.value.answer === undefined ? null : incident === undefined ? (
+        {open === '' || list.first.state.value.answer === undefined ? null : incident === undefined ? (
           <ReadOne key={`read ${open}`} call={incidentCall} id={open} label="Incident" onClose={close}>
             {(found) => <OpenIncident incident={found} onClose={close} />}
           </ReadOne>
@@ -126,31 +126,31 @@ const IncidentsPart = () => {
         )}
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };
 
 export const Incidents = partsOf('Incidents', [
-  { name: '', title: 'Incidents', View: IncidentsPart, asks: incidentsCall },
+  { name: '', title: 'Incidents', View: IncidentsPart, requiredCall: incidentsCall },
   {
-    ...{ name: 'on-call', title: 'On call', asks: schedulesCall },
+    ...{ name: 'on-call', title: 'On call', requiredCall: schedulesCall },
     View: later(async () => (await import('./on-call.tsx')).OnCall),
   },
   {
-    ...{ name: 'escalation', title: 'Escalation', asks: policiesCall },
+    ...{ name: 'escalation', title: 'Escalation', requiredCall: policiesCall },
     View: later(async () => (await import('./policies.tsx')).Policies),
   },
   {
-    ...{ name: 'pages', title: 'Pages', asks: pagesCall },
+    ...{ name: 'pages', title: 'Pages', requiredCall: pagesCall },
     View: later(async () => (await import('./pages.tsx')).Pages),
   },
   {
-    ...{ name: 'figures', title: 'Figures', asks: metricsCall },
+    ...{ name: 'figures', title: 'Figures', requiredCall: metricsCall },
     View: later(async () => (await import('./figures.tsx')).IncidentFigures),
   },
   {
-    ...{ name: 'calendars', title: 'Calendars', asks: feedsCall },
+    ...{ name: 'calendars', title: 'Calendars', requiredCall: feedsCall },
     View: later(async () => (await import('./calendars.tsx')).Calendars),
   },
 ]);

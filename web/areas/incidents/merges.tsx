@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { changeCall, type MergeSuggestion } from './calls.ts';
 

@@ -4,18 +4,18 @@ import type { addOverride, deleteOverride } from '../../../api/groups/incidents/
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, addressOf, callOf } from '../../client/call.ts';
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { type Names, named, onCall, usePeople } from '../../frame/people.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 
@@ -29,15 +29,15 @@ const reasons: Readonly<Record<string, string>> = {
   'no-one': 'the turn has nobody',
   unreachable: 'those whose turn it is cannot be reached',
 };
-const whyNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
+const explainNobody = (reason: string | null): string => (reason === null ? '' : (reasons[reason] ?? reason));
 
 const Nobody = ({ reason }: { readonly reason: string | null }) => (
-  <span class="text-error">nobody: {whyNobody(reason)}</span>
+  <span class="text-error">nobody: {explainNobody(reason)}</span>
 );
 
 /** Who is on call at a schedule now. */
 const Now = ({ id }: { readonly id: string }) => {
-  const { answer, error } = onCall.standing.value;
+  const { answer, error } = onCall.state.value;
   const found = answer?.items.find(({ scheduleId }) => scheduleId === id);
   if (answer === undefined || found === undefined) return <Problem error={error} />;
   return found.userIds.length === 0 ? (
@@ -52,12 +52,12 @@ const hours = [1, 4, 8, 12, 24, 72, 168];
 const TakeOver = ({ id, names }: { readonly id: string; readonly names: Names }) => {
   const [action] = useState(() => new Action(overrideCall));
   const me = session.value?.user;
-  if (!may(overrideCall)) return <p class="soft">{whyNot(overrideCall, 'Putting somebody on call')}</p>;
+  if (!may(overrideCall)) return <p class="soft">{explainDenial(overrideCall, 'Putting somebody on call')}</p>;
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
+    const formData = new FormData(form);
     const from = new Date();
-    const to = new Date(from.getTime() + Number(said.get('hours')) * 3_600_000);
-    const body = { from: from.toISOString(), to: to.toISOString(), userIds: [String(said.get('who'))] };
+    const to = new Date(from.getTime() + Number(formData.get('hours')) * 3_600_000);
+    const body = { from: from.toISOString(), to: to.toISOString(), userIds: [String(formData.get('who'))] };
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
   return (
@@ -111,7 +111,7 @@ const inOrder = ({ items, gaps }: Shifts) =>
     ...gaps.map((gap) => ({ ...gap, userIds: [], layer: null, overrideId: null })),
   ].toSorted((left, right) => Date.parse(left.from) - Date.parse(right.from));
 
-const Turns = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
+const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
   <table class="figures texts">
     <Heads columns={['From', 'Until', 'Who', 'By']} />
     <tbody>
@@ -153,8 +153,8 @@ const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
     </>
   );
 
-const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
-  const { answer, error } = useAsked(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
+const Details = ({ item: { id, description } }: { readonly item: Schedule }) => {
+  const { answer, error } = useQuery(shiftsCall, { params: { id }, query: { to: 'now+14d' } });
   const people = usePeople();
   return (
     <>
@@ -164,7 +164,7 @@ const Told = ({ item: { id, description } }: { readonly item: Schedule }) => {
         <>
           <TakeOver id={id} names={people} />
           <h3>The next 14 days</h3>
-          <Turns id={id} of={answer} />
+          <ShiftTable id={id} of={answer} />
           <Carried of={answer} />
           <a
             href={addressOf(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
@@ -193,12 +193,12 @@ const List = listed({
     For: ({ description }) => description,
   },
   Tools: writeOf(noun, createScheduleCall),
-  Open: openedOf({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Told }),
+  Open: openedOf({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Details }),
 });
 
 export const OnCall = () => {
   useEffect(() => {
-    onCall.ask({});
+    onCall.run({});
     return () => onCall.cancel();
   }, [refreshes.value]);
   return <List />;

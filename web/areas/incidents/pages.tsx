@@ -2,7 +2,7 @@
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { pagesCall } from './calls.ts';
 
 export const Pages = listed({

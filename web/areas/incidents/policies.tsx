@@ -1,14 +1,14 @@
 /** Escalation policies: the steps of each, and who would be paged when. */
 import { useState } from 'preact/hooks';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
 import { shownInterval } from '../../editors/intervals.tsx';
-import { openedOf, writeOf } from '../../editors/opened.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { createPolicyCall, type Policy, policiesCall, policyCall } from './calls.ts';
 import { PolicyForm } from './policy-form.tsx';
 import { useTargets } from './targets.ts';
@@ -21,7 +21,7 @@ const reasons = { 'outside-hours': 'outside its hours', 'nobody-on-call': 'nobod
 /** Who would be paged when, if nobody acknowledged. */
 const Preview = ({ id }: { readonly id: string }) => {
   const [at, setAt] = useState<string>('now');
-  const { answer, error } = useAsked(policyCall, { params: { id }, query: { preview: 'true', at } });
+  const { answer, error } = useQuery(policyCall, { params: { id }, query: { preview: 'true', at } });
   return (
     <>
       <h3>If an incident opened and nobody acknowledged it</h3>
@@ -65,7 +65,7 @@ const Preview = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Told = ({ item: policy }: { readonly item: Policy }) => {
+const Details = ({ item: policy }: { readonly item: Policy }) => {
   const names = new Map(Object.values(useTargets()).flat());
   const { steps, repeat, repeatAfterMinutes, acknowledgeTimeoutMinutes } = policy;
   return (
@@ -105,5 +105,5 @@ export const Policies = listed({
   },
   numbers: ['Steps'],
   Tools: writeOf(noun, createPolicyCall),
-  Open: openedOf({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Told }),
+  Open: openedOf({ noun, path: '/api/on-call/escalation-policies/{id}', Form: PolicyForm, Details }),
 });

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
+import { useSaving } from '../../editors/form-state.tsx';
 import { ChosenInput, NumberInput, type OptionGroups, TextInput } from '../../editors/inputs.tsx';
 import { Intervals } from '../../editors/intervals.tsx';
-import { useSaving } from '../../editors/opened.tsx';
-import { Problem } from '../../frame/standing.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { createPolicyCall, type Policy, replacePolicyCall } from './calls.ts';
 import { useTargets } from './targets.ts';
 

@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { linesIn } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { type Postmortem, postmortemCall, setPostmortemCall } from './calls.ts';
 
 /** One action a line; `[x]` before it is one that is done. */
@@ -25,8 +25,8 @@ const actionsIn = (written: string, before: Postmortem['actions']): Postmortem['
 const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Postmortem; readonly onDone: () => void }) => {
   const [action] = useState(() => new Action(setPostmortemCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const text = (name: string): string => String(said.get(name));
+    const formData = new FormData(form);
+    const text = (name: string): string => String(formData.get(name));
     const actions = actionsIn(text('actions'), of.actions);
     const body = { impact: text('impact'), causes: text('causes'), actions: [...actions] };
     if ((await action.run({ params: { id }, body, ifMatch: of.version })) === undefined) return;
@@ -73,7 +73,7 @@ const Written = ({ of: { impact, causes, actions } }: { readonly of: Postmortem 
 );
 
 export const PostmortemPart = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useAsked(postmortemCall, { params: { id } });
+  const { answer, error } = useQuery(postmortemCall, { params: { id } });
   const [isEdited, setEdited] = useState(false);
   return (
     <>

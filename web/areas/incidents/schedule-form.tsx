@@ -4,16 +4,16 @@ import type { z } from 'zod';
 import type { replaceSchedule, scheduleResource } from '../../../api/groups/incidents/schedules.ts';
 import type { OnCallScheduleFields } from '../../../schemas/resources/on-call-schedule.ts';
 import { type Answered, callOf, creationOf, type ViewOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { Wrong } from '../../editors/field.tsx';
+import { useSaving } from '../../editors/form-state.tsx';
 import { ChosenInput, NumberInput, TextInput, WallTimeInput } from '../../editors/inputs.tsx';
 import { Intervals } from '../../editors/intervals.tsx';
-import { useSaving } from '../../editors/opened.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { type Names, named, usePeople } from '../../frame/people.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 export type Schedule = ViewOf<typeof scheduleResource>;
 type Written = z.input<typeof OnCallScheduleFields>;
@@ -90,15 +90,15 @@ const LayerFields = ({
           ))}
         </select>
       </div>
-      {participants.map((turn, index) => (
+      {participants.map((group, index) => (
         <fieldset key={index}>
           <legend>Turn {index + 1}</legend>
-          {turn.length === 0 ? <p class="soft">Nobody of this layer.</p> : null}
+          {group.length === 0 ? <p class="soft">Nobody of this layer.</p> : null}
           <ChosenInput
             label="Who"
             add="Add a person"
             options={{ People: Object.entries(names) }}
-            value={turn}
+            value={group}
             problem={undefined}
             onChange={(userIds) => set({ participants: participants.with(index, [...userIds]) })}
           />
@@ -158,16 +158,16 @@ const Differing = ({
   readonly written: Written;
   readonly names: Names;
 }) => {
-  const [asked] = useState(() => new Question(replaceCall));
-  const { answer, error, isAsking } = asked.standing.value;
+  const [query] = useState(() => new Question(replaceCall));
+  const { answer, error, isLoading } = query.state.value;
   const { differences } = answer ?? {};
   return (
     <>
       <button
         type="button"
         class="plain"
-        disabled={isAsking}
-        onClick={() => asked.ask({ params: { id }, query: { dryRun: 'true' }, body: written })}
+        disabled={isLoading}
+        onClick={() => query.run({ params: { id }, query: { dryRun: 'true' }, body: written })}
       >
         Show who would be on call differently
       </button>
@@ -201,7 +201,7 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
       <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="For"
-        most={4096}
+        maxLength={4096}
         value={written.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}

@@ -1,7 +1,7 @@
 /** Who and what a step can page: `<kind> <id>` by their names. */
 import type { OptionGroups } from '../../editors/inputs.tsx';
-import { useAsked } from '../../frame/asked.ts';
 import { usePeople } from '../../frame/people.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { channelsCall } from '../alerts/channels/calls.ts';
 import { schedulesCall } from './calls.ts';
 
@@ -11,8 +11,8 @@ interface Named {
 }
 
 export const useTargets = (): OptionGroups => {
-  const schedules = useAsked(schedulesCall, { query: { limit: 1000 } }).answer?.items ?? [];
-  const channels = useAsked(channelsCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const schedules = useQuery(schedulesCall, { query: { limit: 1000 } }).answer?.items ?? [];
+  const channels = useQuery(channelsCall, { query: { limit: 1000 } }).answer?.items ?? [];
   const people = Object.entries(usePeople()).map(([id, name]) => ({ id, name }));
   const of = (kind: string, items: readonly Named[]) => items.map(({ id, name }) => [`${kind} ${id}`, name] as const);
   return {

@@ -6,13 +6,13 @@ import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Host = Answered<typeof listHosts>['items'][number];
 
@@ -21,7 +21,7 @@ const seriesCall = callOf<typeof showHostTimeseries>('GET', '/api/infrastructure
 
 const Series = ({ id }: { readonly id: string }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(seriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
+  const { answer, error } = useQuery(seriesCall, { params: { id }, query: { from, to, ...projectScope.value } });
   const byName = Map.groupBy(answer?.series ?? [], ({ name }) => name);
   return (
     <>
@@ -56,11 +56,11 @@ export const OpenHost = ({
   readonly onClose: () => void;
 }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(hostCall, { params: { id }, query: { from, to, ...projectScope.value } });
+  const { answer, error } = useQuery(hostCall, { params: { id }, query: { from, to, ...projectScope.value } });
   const host = answer ?? item;
   const name = host?.name.value ?? id;
   return (
-    <Beside label="Host" title={name} onClose={onClose}>
+    <SidePanel label="Host" title={name} onClose={onClose}>
       <ul class="links">
         <li>
           <Link to={toArea('/logs', { search: conditionOf('host.name', name) })}>Logs</Link>
@@ -82,6 +82,6 @@ export const OpenHost = ({
         />
       )}
       <Series id={id} />
-    </Beside>
+    </SidePanel>
   );
 };

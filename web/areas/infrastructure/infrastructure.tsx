@@ -7,7 +7,7 @@ import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { OpenHost } from './host.tsx';
 
 const state = {
@@ -43,8 +43,8 @@ const Hosts = listed({
   keyOf: ({ id }) => id,
   columns: {
     Host: ({ id, name }) => name.value ?? id,
-    State: ({ state, why }) => (
-      <span class={state === 'silent' ? 'text-error' : ''} title={why}>
+    State: ({ state, why: reason }) => (
+      <span class={state === 'silent' ? 'text-error' : ''} title={reason}>
         {state}
       </span>
     ),

@@ -10,7 +10,7 @@ import { knownNumber, knownShare, knownText } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { OpenPod } from './pod.tsx';
 
 const phasesOf = (phases: Readonly<Record<string, number>>): string =>

@@ -4,25 +4,25 @@ import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
 import { knownNumber, knownShare } from '../../charts/known.tsx';
 import { callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const podCall = callOf<typeof showPod>('GET', '/api/kubernetes/pods/{uid}');
 
 export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(podCall, { params: { uid: id }, query: { from, to, ...projectScope.value } });
+  const { answer, error } = useQuery(podCall, { params: { uid: id }, query: { from, to, ...projectScope.value } });
   const name = answer?.name.value ?? id;
   return (
-    <Beside label="Pod" title={name} onClose={onClose}>
+    <SidePanel label="Pod" title={name} onClose={onClose}>
       <Problem error={error} />
       <ul class="links">
         <li>
@@ -78,6 +78,6 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
           )}
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };

@@ -1,28 +1,28 @@
 /** The most frequent values of some fields, each with its count. A click shows only, or leaves out, what has it. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { valuesCall } from './calls.ts';
-import { asked, facets, narrowed, search, setFacets, setSearch } from './log-search.ts';
+import { facets, logQuery, narrowed, search, setFacets, setSearch } from './log-search.ts';
 
-const most = 10;
+const maxFacetValues = 10;
 const number = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
   const [values] = useState(() => new Question(valuesCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    values.ask({ params: { name }, query: { ...asked(), limit: most } });
+    values.run({ params: { name }, query: { ...logQuery(), limit: maxFacetValues } });
     return () => values.cancel();
   }, [name, from, to, search.value, projectScope.value, refreshes.value]);
-  const { answer, error, isAsking } = values.standing.value;
+  const { answer, error, isLoading } = values.state.value;
   const filter = (value: string, not: boolean) => (): void => setSearch(narrowed(search.peek(), name, value, { not }));
   return (
-    <details open class={isAsking ? 'facet old' : 'facet'}>
+    <details open class={isLoading ? 'facet old' : 'facet'}>
       <summary>
         <bdi>{shownText(name)}</bdi>
         {answer === undefined ? null : <span class="soft"> {number.format(answer.distinct)}</span>}

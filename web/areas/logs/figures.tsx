@@ -3,17 +3,17 @@
 import { ResultShown } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { aggregateCall } from './calls.ts';
-import { asked } from './log-search.ts';
+import { logQuery } from './log-search.ts';
 
 /** Of the API's parameters, those that have a field here. */
 const written = ['measure', 'groupBy', 'sort', 'step'] as const;
 type Given = Partial<Record<(typeof written)[number], string>>;
 
-const Asking = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
+const QueryForm = ({ problem }: { readonly problem: (path: string) => string | undefined }) => (
   <form
     class="toolbar"
     key={JSON.stringify(written.map((name) => inAddress(name)))}
@@ -66,12 +66,12 @@ export const Figures = () => {
   const given: Given = Object.fromEntries(
     written.map((name) => [name, inAddress(name)]).filter(([, value]) => value !== ''),
   );
-  const standing = useAsked(aggregateCall, { query: { ...asked(), ...given } });
-  const { answer, error } = standing;
+  const queryState = useQuery(aggregateCall, { query: { ...logQuery(), ...given } });
+  const { answer, error } = queryState;
   const atField = written.some((name) => error?.of(name) !== undefined);
   return (
     <>
-      <Asking problem={(path) => error?.of(path)} />
+      <QueryForm problem={(path) => error?.of(path)} />
       {atField ? null : <Problem error={error} />}
       {answer === undefined ? null : answer.rows.length + answer.series.length === 0 ? (
         <p class="said" role="status">
@@ -80,7 +80,7 @@ export const Figures = () => {
       ) : (
         <ResultShown result={answer} title={inAddress('measure') || 'count'} />
       )}
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -46,19 +46,19 @@ const number = new Intl.NumberFormat('en');
 const Stack = ({
   bar,
   index,
-  most,
+  maxCount,
   parts,
 }: {
   readonly bar: Bar;
   readonly index: number;
-  readonly most: number;
+  readonly maxCount: number;
   readonly parts: readonly Part[];
 }) => {
   let below = 0;
   return (
     <>
       {bar.counts.map((count, part) => {
-        const size = (count / most) * height;
+        const size = (count / maxCount) * height;
         below += size;
         return (
           <rect
@@ -125,9 +125,9 @@ const Numbers = ({ answer: { stepMs }, bars, parts }: Charted) => (
 );
 
 const Chart = ({ answer, bars, parts }: Charted) => {
-  const most = Math.max(1, ...bars.map(({ total }) => total));
-  const told = parts.map(({ name, records }) => `${markedText(name)} ${number.format(records)}`).join(', ');
-  const { chosen, heeds } = useDrag(bars.length, (low, high) => {
+  const maxCount = Math.max(1, ...bars.map(({ total }) => total));
+  const countsText = parts.map(({ name, records }) => `${markedText(name)} ${number.format(records)}`).join(', ');
+  const { chosen, dragHandlers } = useDrag(bars.length, (low, high) => {
     const [first, last] = [bars[low], bars[high]];
     if (first !== undefined && last !== undefined) setMoments(first.start, last.start + answer.stepMs - 1);
   });
@@ -135,13 +135,13 @@ const Chart = ({ answer, bars, parts }: Charted) => {
     <svg
       class="histogram"
       role="img"
-      aria-label={`${number.format(answer.records)} records by time: ${told}. The most in one step are ${number.format(most)}.`}
+      aria-label={`${number.format(answer.records)} records by time: ${countsText}. The most in one step are ${number.format(maxCount)}.`}
       viewBox={`0 0 ${bars.length} ${height}`}
       preserveAspectRatio="none"
-      {...heeds}
+      {...dragHandlers}
     >
       {bars.map((bar, index) => (
-        <Stack key={bar.start} {...{ bar, index, most, parts }} />
+        <Stack key={bar.start} {...{ bar, index, maxCount, parts }} />
       ))}
       {chosen === undefined ? null : (
         <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />

@@ -1,8 +1,8 @@
 /** The list of records, and around one of them what else its sender wrote, in place. */
 import { useEffect } from 'preact/hooks';
 import { change } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import type { LogRecord } from './calls.ts';
 import { cellsOf, classOf, lineForm } from './lines.tsx';
@@ -14,17 +14,17 @@ interface Line {
   readonly isContext: boolean;
 }
 
-const most = 500;
+const maxContext = 500;
 
 /** Records around one, in the order of the list. */
 const withContext = (found: readonly (LogRecord | undefined)[]): (Line | undefined)[] => {
   const lines = found.map((record) => (record === undefined ? undefined : { record, isContext: false }));
-  const { answer } = context.standing.value;
+  const { answer } = context.state.value;
   if (contextOf.value === '' || answer === undefined || answer.record.id !== contextOf.value) return lines;
   const known = new Set(found.map((record) => record?.id));
-  const beside = (records: readonly LogRecord[] = []): Line[] =>
+  const toContextLines = (records: readonly LogRecord[] = []): Line[] =>
     records.filter(({ id }) => !known.has(id)).map((record) => ({ record, isContext: true }));
-  const [before, after] = [beside(answer.before?.items), beside(answer.after?.items)];
+  const [before, after] = [toContextLines(answer.before?.items), toContextLines(answer.after?.items)];
   const [above, below] = order.value === 'newest' ? [after.reverse(), before] : [before.reverse(), after];
   const at = found.findIndex((record) => record?.id === contextOf.value);
   // The record is on a page that is not here: what is around it stands first.
@@ -32,22 +32,22 @@ const withContext = (found: readonly (LogRecord | undefined)[]): (Line | undefin
   return [...lines.slice(0, at), ...above, lines[at], ...below, ...lines.slice(at + 1)];
 };
 
-const askContext = (): void => {
+const loadContext = (): void => {
   if (contextOf.value === '') context.clear();
-  else context.ask({ params: { id: contextOf.value }, query: around.value });
+  else context.run({ params: { id: contextOf.value }, query: around.value });
 };
 
 /** What is shown around a record, and how much of it. */
 const ContextBar = () => {
-  const { answer, error, isAsking } = context.standing.value;
+  const { answer, error, isLoading } = context.state.value;
   const more = (side: 'before' | 'after') => (): void => {
-    around.value = { ...around.value, [side]: Math.min(most, around.value[side] + 40) };
+    around.value = { ...around.value, [side]: Math.min(maxContext, around.value[side] + 40) };
   };
   const side = (name: 'before' | 'after', label: string) => (
     <button
       type="button"
       class="plain"
-      disabled={isAsking || answer?.[name]?.isEnd === true || around.value[name] >= most}
+      disabled={isLoading || answer?.[name]?.isEnd === true || around.value[name] >= maxContext}
       onClick={more(name)}
     >
       {label}
@@ -71,9 +71,9 @@ const ContextBar = () => {
 };
 
 export const Listed = () => {
-  useEffect(askContext, [contextOf.value, around.value]);
-  const { answer, isAsking } = list.first.standing.value;
-  if (answer === undefined) return <p class="said">{isAsking ? 'Asking …' : ''}</p>;
+  useEffect(loadContext, [contextOf.value, around.value]);
+  const { answer, isLoading } = list.first.state.value;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
   const lines = withContext(list.slots.value);
   if (lines.length === 0)
     return (
@@ -83,7 +83,7 @@ export const Listed = () => {
       </div>
     );
   return (
-    <div class={isAsking ? 'listed old' : 'listed'}>
+    <div class={isLoading ? 'listed old' : 'listed'}>
       {contextOf.value === '' ? null : <ContextBar />}
       <Rows<Line>
         items={lines}

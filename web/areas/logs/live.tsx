@@ -12,8 +12,8 @@ export const tail = new LiveTail();
 const number = new Intl.NumberFormat('en');
 
 const stateOf = (): string => {
-  const { is, why } = tail.standing.value;
-  if (is === 'waiting') return why;
+  const { is, reason } = tail.state.value;
+  if (is === 'waiting') return reason;
   if (is === 'connecting') return 'Connecting …';
   if (is === 'paused')
     return `Paused. ${number.format(tail.waiting.value)} came since${tail.waiting.value > 5_000 ? ', of which the last 5,000 are kept' : ''}.`;
@@ -31,7 +31,7 @@ const missedIn = (): string[] => {
 };
 
 const Bar = () => {
-  const isPaused = tail.standing.value.is === 'paused';
+  const isPaused = tail.state.value.is === 'paused';
   return (
     <div class="toolbar live-bar">
       <span role="status">{shownText(stateOf())}</span>
@@ -45,9 +45,9 @@ const Bar = () => {
       <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
         {isPaused ? 'Go on' : 'Pause'}
       </button>
-      {missedIn().map((told) => (
-        <span key={told} class="text-warn" role="status">
-          {told}
+      {missedIn().map((notice) => (
+        <span key={notice} class="text-warn" role="status">
+          {notice}
         </span>
       ))}
     </div>

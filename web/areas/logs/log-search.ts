@@ -1,7 +1,7 @@
 /** The search of logs as the address has it, and the records that it finds. */
 import { computed, signal } from '@preact/signals';
-import { Paged } from '../../client/paged.ts';
-import { Question } from '../../client/question.ts';
+import { Paged } from '../../client/pages.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
 import { projectScope } from '../../frame/project.ts';
@@ -42,8 +42,8 @@ export const setColumns = (names: readonly string[]): void =>
   change({ columns: listOfNames([...new Set(names)]) }, { replace: true });
 
 /** Fields whose values are beside the list. */
-const usualFacets = ['severity', 'service'];
-export const facets = computed(() => (inAddress('facets') === '' ? usualFacets : namesIn(inAddress('facets'))));
+const defaultFacets = ['severity', 'service'];
+export const facets = computed(() => (inAddress('facets') === '' ? defaultFacets : namesIn(inAddress('facets'))));
 export const setFacets = (names: readonly string[]): void =>
   change({ facets: listOfNames([...new Set(names)]) }, { replace: true });
 
@@ -51,13 +51,15 @@ export const list = new Paged(logsCall, ({ items }) => items as readonly LogReco
 export const histogram = new Question(histogramCall);
 
 /** What every question of logs is of. */
-export const asked = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
+export const logQuery = () => ({ ...writtenRange.value, ...projectScope.value, search: search.value });
 
 /** Asks for the records and their counts. */
-export const askLogs = (): void => {
-  list.ask({ query: { ...asked(), limit: firstPage, order: order.value, patternId: patternId.value || undefined } });
+export const loadLogs = (): void => {
+  list.load({
+    query: { ...logQuery(), limit: firstPage, order: order.value, patternId: patternId.value || undefined },
+  });
   // Counts of one pattern are the pattern's own.
-  if (patternId.value === '') histogram.ask({ query: { ...asked(), groupBy: groupBy.value } });
+  if (patternId.value === '') histogram.run({ query: { ...logQuery(), groupBy: groupBy.value } });
 };
 
 export const setSearch = (text: string): void => change({ search: text.trim(), record: '' });

@@ -2,10 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { change, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { Facets } from './facets.tsx';
@@ -13,11 +13,11 @@ import { LogHistogram } from './histogram.tsx';
 import { Listed } from './listed.tsx';
 import { Live, tail } from './live.tsx';
 import {
-  askLogs,
   context,
   groupBy,
   histogram,
   list,
+  loadLogs,
   openId,
   order,
   patternId,
@@ -60,7 +60,7 @@ const Editor = ({ problem }: { readonly problem: string | undefined }) => (
   />
 );
 
-const Beside = ({ of: known }: { readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listed'] }) => {
+const RecordPanel = ({ of: known }: { readonly of: (id: string) => Parameters<typeof OpenRecord>[0]['listed'] }) => {
   const id = openId.value;
   return id === '' ? null : <OpenRecord id={id} listed={known(id)} />;
 };
@@ -68,7 +68,7 @@ const Beside = ({ of: known }: { readonly of: (id: string) => Parameters<typeof 
 const Records = () => {
   const { from, to } = writtenRange.value;
   const scope = projectScope.value;
-  useEffect(askLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshes.value]);
+  useEffect(loadLogs, [from, to, search.value, order.value, groupBy.value, patternId.value, scope, refreshes.value]);
   useEffect(
     () => () => {
       list.cancel();
@@ -77,15 +77,14 @@ const Records = () => {
     },
     [],
   );
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   const atSearch = error?.of('search');
-  const counted = histogram.standing.value;
+  const counted = histogram.state.value;
   const known = (id: string) =>
     list.items.value.find((record) => record.id === id) ??
-    [
-      ...(context.standing.value.answer?.before?.items ?? []),
-      ...(context.standing.value.answer?.after?.items ?? []),
-    ].find((record) => record.id === id);
+    [...(context.state.value.answer?.before?.items ?? []), ...(context.state.value.answer?.after?.items ?? [])].find(
+      (record) => record.id === id,
+    );
   return (
     <>
       <Editor problem={atSearch} />
@@ -94,7 +93,7 @@ const Records = () => {
       {patternId.value === '' ? (
         <>
           <Problem error={counted.error?.of('groupBy') === undefined ? undefined : counted.error} />
-          <LogHistogram answer={counted.answer} field={groupBy.value} isOld={counted.isAsking} />
+          <LogHistogram answer={counted.answer} field={groupBy.value} isOld={counted.isLoading} />
         </>
       ) : (
         <p>
@@ -107,10 +106,10 @@ const Records = () => {
       <div class={openId.value === '' ? 'explored' : 'explored with-record'}>
         <Facets />
         <Listed />
-        <Beside of={known} />
+        <RecordPanel of={known} />
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };
@@ -123,7 +122,7 @@ const Arriving = () => (
       <div class="listed">
         <Live />
       </div>
-      <Beside of={(id) => tail.records.value.find((record) => record.id === id)} />
+      <RecordPanel of={(id) => tail.records.value.find((record) => record.id === id)} />
     </div>
   </>
 );

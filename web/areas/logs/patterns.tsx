@@ -1,22 +1,22 @@
 /** Patterns of bodies: how often each occurs, what is new, gone or more than usual, and what became of it since before. */
 import { useEffect, useState } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
-import { Question } from '../../client/question.ts';
-import { KeepAsking } from '../../editors/kept.tsx';
+import { Paged } from '../../client/pages.ts';
+import { Question } from '../../client/query.ts';
+import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { change, inAddress, toArea } from '../../frame/address.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { comparedCall, type Pattern, patternCall, patternsCall } from './calls.ts';
 
 const list = new Paged(patternsCall, ({ items }) => items);
-const gone = new Question(comparedCall);
+const disappearedQuery = new Question(comparedCall);
 
 const number = new Intl.NumberFormat('en');
 const percent = (share: number): string => `${Number((share * 100).toPrecision(2))} %`;
@@ -31,11 +31,17 @@ const verdictOf = ({ isNew, isGone, isSpiking }: Pattern): string =>
 
 /** Counts by time as bars, which the number beside them tells in words. */
 const Trend = ({ counts }: { readonly counts: readonly number[] }) => {
-  const most = Math.max(1, ...counts);
+  const maxCount = Math.max(1, ...counts);
   return (
     <svg class="trend" viewBox={`0 0 ${counts.length} 16`} preserveAspectRatio="none" aria-hidden="true">
       {counts.map((count, index) => (
-        <rect key={index} x={index + 0.1} width={0.8} y={16 - (count / most) * 16} height={(count / most) * 16} />
+        <rect
+          key={index}
+          x={index + 0.1}
+          width={0.8}
+          y={16 - (count / maxCount) * 16}
+          height={(count / maxCount) * 16}
+        />
       ))}
     </svg>
   );
@@ -61,15 +67,15 @@ const countOf = (id: string) => ({
 });
 
 const OpenPattern = ({ id }: { readonly id: string }) => {
-  const [asked] = useState(() => new Question(patternCall));
+  const [query] = useState(() => new Question(patternCall));
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    asked.ask({ params: { id }, query: { from, to, ...projectScope.value } });
-    return () => asked.cancel();
+    query.run({ params: { id }, query: { from, to, ...projectScope.value } });
+    return () => query.cancel();
   }, [id, from, to, projectScope.value]);
-  const { answer: pattern, error } = asked.standing.value;
+  const { answer: pattern, error } = query.state.value;
   return (
-    <Beside label="Pattern" title="Pattern" onClose={() => setOpen('')}>
+    <SidePanel label="Pattern" title="Pattern" onClose={() => setOpen('')}>
       <Problem error={error} />
       {pattern === undefined ? null : (
         <>
@@ -79,7 +85,7 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
               <Link to={toArea('/logs', { pattern: pattern.id })}>Its records</Link>
             </li>
             <li>
-              <KeepAsking query={countOf(pattern.id)} title={templateOf(pattern.template).slice(0, 100)} />
+              <QueryLinks query={countOf(pattern.id)} title={templateOf(pattern.template).slice(0, 100)} />
             </li>
           </ul>
           <Fields
@@ -101,13 +107,13 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
           ))}
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };
 
 /** What was there as long before the range as it is, and is not any more. */
-const Gone = () => {
-  const { answer, error } = gone.standing.value;
+const DisappearedPatterns = () => {
+  const { answer, error } = disappearedQuery.state.value;
   if (answer === undefined || answer.items.length === 0) return <Problem error={error} />;
   return (
     <details class="attention">
@@ -134,14 +140,14 @@ export const Patterns = () => {
   const [words, only] = [inAddress('words'), inAddress('only')];
   useEffect(() => {
     const scope = { from, to, ...projectScope.value };
-    list.ask({ query: { ...scope, search: words || undefined, only: kindOf(only), limit: 100 } });
-    gone.ask({ query: { ...scope, change: 'gone', limit: 20 } });
+    list.load({ query: { ...scope, search: words || undefined, only: kindOf(only), limit: 100 } });
+    disappearedQuery.run({ query: { ...scope, change: 'gone', limit: 20 } });
     return () => {
       list.cancel();
-      gone.cancel();
+      disappearedQuery.cancel();
     };
   }, [from, to, words, only, projectScope.value, refreshes.value]);
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   const id = openPattern();
   return (
     <>
@@ -166,7 +172,7 @@ export const Patterns = () => {
         </label>
       </div>
       <Problem error={error?.of('search') === undefined ? error : undefined} />
-      <Gone />
+      <DisappearedPatterns />
       <div class={id === '' ? 'list' : 'list with-record'}>
         <Found
           of={list}
@@ -182,7 +188,7 @@ export const Patterns = () => {
         {id === '' ? null : <OpenPattern key={id} id={id} />}
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </>
   );
 };

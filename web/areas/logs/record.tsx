@@ -1,16 +1,16 @@
 /** One record beside the list: every field. A click on a value filters. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { markedText, shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Beside } from '../../lists/beside.tsx';
 import { JsonTree, treeOf } from '../../lists/json-tree.tsx';
-import { Long } from '../../lists/long.tsx';
+import { Long } from '../../lists/long-text.tsx';
 import { ManyFields } from '../../lists/many-fields.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { SidePanel } from '../../lists/side-panel.tsx';
 import { type LogRecord, logCall } from './calls.ts';
 import {
   columns,
@@ -133,19 +133,19 @@ const Ways = ({ record }: { readonly record: LogRecord }) => (
 
 /** The record with this id: from the list where it is there, else asked for. */
 export const OpenRecord = ({ id, listed }: { readonly id: string; readonly listed: LogRecord | undefined }) => {
-  const [asked] = useState(() => new Question(logCall));
+  const [query] = useState(() => new Question(logCall));
   useEffect(() => {
-    if (listed === undefined) asked.ask({ params: { id } });
-    return () => asked.cancel();
+    if (listed === undefined) query.run({ params: { id } });
+    return () => query.cancel();
   }, [id, listed === undefined]);
-  const record = listed ?? asked.standing.value.answer;
+  const record = listed ?? query.state.value.answer;
   return (
-    <Beside
+    <SidePanel
       label="Record"
       title={record === undefined ? 'Record' : shownTime(Date.parse(record.timestamp))}
       onClose={() => setOpen('')}
     >
-      {listed === undefined ? <Problem error={asked.standing.value.error} /> : null}
+      {listed === undefined ? <Problem error={query.state.value.error} /> : null}
       {record === undefined ? null : (
         <>
           <Body key={`body ${id}`} body={record.body} />
@@ -153,6 +153,6 @@ export const OpenRecord = ({ id, listed }: { readonly id: string; readonly liste
           <Fields key={`fields ${id}`} record={record} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };

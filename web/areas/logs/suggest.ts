@@ -1,31 +1,31 @@
 /** Suggests names of fields and their values, with the most frequent first. */
-import { ask } from '../../client/ask.ts';
+import { request } from '../../client/request.ts';
 import { projectScope } from '../../frame/project.ts';
 import { writtenRange } from '../../frame/time-range.ts';
 import { fieldNames } from '../../search/problem.ts';
 import type { Suggest } from '../../search/suggestions.ts';
 import { fieldsCall, valuesCall } from './calls.ts';
 
-const most = 12;
+const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');
 
 export const suggestOfLogs: Suggest = async (typed, signal) => {
   const scope = { ...writtenRange.peek(), ...projectScope.peek() };
   if (typed.is === 'value') {
-    const query = { ...scope, prefix: typed.prefix || undefined, limit: most };
-    const { items } = await ask(valuesCall, { params: { name: typed.name }, query }, signal);
+    const query = { ...scope, prefix: typed.prefix || undefined, limit: maxSuggestions };
+    const { items } = await request(valuesCall, { params: { name: typed.name }, query }, signal);
     return items.map(({ value, records }) => ({ text: value, note: number.format(records) }));
   }
-  const wanted = typed.prefix.toLowerCase();
-  const { items } = await ask(
+  const prefix = typed.prefix.toLowerCase();
+  const { items } = await request(
     fieldsCall,
-    { query: { ...scope, contains: typed.prefix || undefined, limit: most } },
+    { query: { ...scope, contains: typed.prefix || undefined, limit: maxSuggestions } },
     signal,
   );
   const counted = items.map(({ name, records }) => ({ text: name, note: number.format(records) }));
   const known = fieldNames('logs')
-    .filter((name) => name.toLowerCase().startsWith(wanted) && !counted.some(({ text }) => text === name))
+    .filter((name) => name.toLowerCase().startsWith(prefix) && !counted.some(({ text }) => text === name))
     .map((text) => ({ text }));
-  const begins = ({ text }: { readonly text: string }): number => Number(!text.toLowerCase().startsWith(wanted));
-  return [...counted, ...known].sort((one, two) => begins(one) - begins(two)).slice(0, most);
+  const begins = ({ text }: { readonly text: string }): number => Number(!text.toLowerCase().startsWith(prefix));
+  return [...counted, ...known].sort((one, two) => begins(one) - begins(two)).slice(0, maxSuggestions);
 };

@@ -1,29 +1,29 @@
 /** How the records are shown, and what becomes of them: order, columns, wrapping, export, a saved query, a rule. */
 import { useEffect, useState } from 'preact/hooks';
 import { asQuery } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change } from '../../frame/address.ts';
 import { projectScope } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { markedText, shownText } from '../../frame/shown-text.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { fieldsCall, savedQueryCall } from './calls.ts';
-import { Keep, SaveQuery } from './keep.tsx';
-import { asked, columns, groupBy, listOfNames, order, patternId, setColumns, view, wraps } from './log-search.ts';
+import { columns, groupBy, listOfNames, logQuery, order, patternId, setColumns, view, wraps } from './log-search.ts';
+import { SaveQuery, SearchLinks } from './save-query.tsx';
 
 const names = new Question(fieldsCall);
-const mostNames = 300;
+const maxNames = 300;
 
 /** Names of fields, for the fields in which one can be written. */
 export const FieldNames = () => {
   const { from, to } = writtenRange.value;
   useEffect(() => {
-    names.ask({ query: { from, to, ...projectScope.value, limit: mostNames } });
+    names.run({ query: { from, to, ...projectScope.value, limit: maxNames } });
     return () => names.cancel();
   }, [from, to, projectScope.value]);
   return (
     <datalist id="log-fields">
-      {names.standing.value.answer?.items.map(({ name, kind }) => (
+      {names.state.value.answer?.items.map(({ name, kind }) => (
         <option key={`${kind} ${name}`} value={name} />
       ))}
     </datalist>
@@ -89,7 +89,7 @@ const Columns = () => {
 /** Where the records of the search come as a file. */
 const exportOf = (format: 'csv' | 'ndjson'): string => {
   const fields = columns.value.length === 0 ? '' : `timestamp,severity,service,${listOfNames(columns.value)},body`;
-  return asQuery('/api/logs/export', { ...asked(), order: order.value, format, fields });
+  return asQuery('/api/logs/export', { ...logQuery(), order: order.value, format, fields });
 };
 
 const Menu = ({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) => (
@@ -137,6 +137,6 @@ export const Toolbar = () => (
         <SaveQuery />
       </Menu>
     ) : null}
-    <Keep />
+    <SearchLinks />
   </div>
 );

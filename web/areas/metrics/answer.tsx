@@ -2,23 +2,23 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lines } from '../../charts/lines.tsx';
 import { linesOf } from '../../charts/values.ts';
-import { Question } from '../../client/question.ts';
-import { KeepAsking } from '../../editors/kept.tsx';
+import { Question } from '../../client/query.ts';
+import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { overTimes } from '../../editors/question.ts';
 import { change } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { chosen, groupBy, overTime, promql, question } from './asked.ts';
 import { forecastCall, queryCall } from './calls.ts';
 import { Exemplars } from './exemplars.tsx';
 import { Promql } from './promql.tsx';
+import { chosen, groupBy, overTime, promql, question } from './query.ts';
 
 const Forecast = later(async () => (await import('./forecast.tsx')).Forecast);
 
-const asked = new Question(queryCall);
+const metricsQuery = new Question(queryCall);
 
 const Builder = () => (
   <form
@@ -55,7 +55,7 @@ const Builder = () => (
 );
 
 const Drawn = () => {
-  const { answer } = asked.standing.value;
+  const { answer } = metricsQuery.state.value;
   const result = answer?.results['a'];
   const { steps, lines } = useMemo(() => linesOf(result ?? { series: [] }), [result]);
   if (result === undefined) return null;
@@ -76,15 +76,15 @@ const Drawn = () => {
   );
 };
 
-export const Asked = () => {
+export const MetricQuery = () => {
   const { from, to } = writtenRange.value;
   const query = question.value;
   useEffect(() => {
-    if (query === undefined) asked.clear();
-    else asked.ask({ body: { from, to, queries: { a: query } } });
-    return () => asked.cancel();
+    if (query === undefined) metricsQuery.clear();
+    else metricsQuery.run({ body: { from, to, queries: { a: query } } });
+    return () => metricsQuery.cancel();
   }, [from, to, query, refreshes.value]);
-  const { error } = asked.standing.value;
+  const { error } = metricsQuery.state.value;
   const atExpression = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
   return (
     <>
@@ -92,21 +92,24 @@ export const Asked = () => {
         key={promql.value}
         value={promql.value}
         problem={atExpression}
-        onAsk={(expression) => change({ promql: expression, metric: '', over: '', by: '' })}
+        onRun={(expression) => change({ promql: expression, metric: '', over: '', by: '' })}
       />
       {chosen.value === '' || promql.value !== '' ? null : <Builder />}
       {atExpression === undefined ? <Problem error={error} /> : null}
       {query === undefined ? null : (
         <>
           <p class="links">
-            <KeepAsking query={query} title={chosen.value || promql.value} />
+            <QueryLinks query={query} title={chosen.value || promql.value} />
           </p>
           <Drawn />
           {chosen.value === '' || promql.value !== '' ? null : (
-            <Exemplars metric={chosen.value} unit={asked.standing.value.answer?.results['a']?.series[0]?.unit ?? ''} />
+            <Exemplars
+              metric={chosen.value}
+              unit={metricsQuery.state.value.answer?.results['a']?.series[0]?.unit ?? ''}
+            />
           )}
           {may(forecastCall) ? <Forecast question={query} /> : null}
-          <Freshness of={{ ...asked.standing.value, answer: asked.standing.value.answer?.results['a'] }} />
+          <Freshness of={{ ...metricsQuery.state.value, answer: metricsQuery.state.value.answer?.results['a'] }} />
         </>
       )}
     </>

@@ -3,15 +3,15 @@ import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts
 import { knownText } from '../../charts/known.tsx';
 import type { Answered } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { cardinalityCall } from './calls.ts';
 
 type Item = Answered<typeof showCardinality>['items'][number];
@@ -37,13 +37,13 @@ const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
   );
 };
 
-const Used = ({ of: { uses, lookedAt } }: { readonly of: Item['used'] }) => (
+const Used = ({ of: { uses, lookedAt: searchedIn } }: { readonly of: Item['used'] }) => (
   <section aria-label="Who uses it">
     <h3>Who uses it</h3>
     {'reason' in uses ? (
       <p class="soft">{shownText(uses.reason)}</p>
     ) : uses.length === 0 ? (
-      <p>Nobody of {lookedAt.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
+      <p>Nobody of {searchedIn.map(({ what, documents }) => `${documents} ${what}`).join(', ')}.</p>
     ) : (
       <ul>
         {uses.map((use, index) => (
@@ -58,7 +58,7 @@ const Used = ({ of: { uses, lookedAt } }: { readonly of: Item['used'] }) => (
 );
 
 const Labels = ({ metric }: { readonly metric: string }) => {
-  const { answer, error } = useAsked(cardinalityCall, {
+  const { answer, error } = useQuery(cardinalityCall, {
     query: { metric, ...writtenRange.value, ...projectScope.value, limit: 1 },
   });
   return (
@@ -106,7 +106,7 @@ export const Cardinality = listed({
     Series: ({ series }) => series,
     Growth: ({ growth }) => (growth > 0 ? `+${growth}` : growth),
     Appeared: ({ appeared }) => appeared,
-    Gone: ({ gone }) => gone,
+    Gone: ({ gone: disappeared }) => disappeared,
     Uses: ({ used }) => countOf(used.uses),
   },
   numbers: ['Series', 'Growth', 'Appeared', 'Gone', 'Uses'],
@@ -119,7 +119,7 @@ export const Cardinality = listed({
     readonly item: Item | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Metric" title={id} onClose={onClose}>
+    <SidePanel label="Metric" title={id} onClose={onClose}>
       <ul class="links">
         <li>
           <Link to={toArea('/explore-metrics', { metric: id })}>Draw it</Link>
@@ -132,6 +132,6 @@ export const Cardinality = listed({
         </>
       )}
       <Labels metric={id} />
-    </Beside>
+    </SidePanel>
   ),
 });

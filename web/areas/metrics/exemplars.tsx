@@ -3,15 +3,15 @@ import type { listExemplars } from '../../../api/groups/metrics/exemplars.ts';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const call = callOf<typeof listExemplars>('GET', '/api/metrics/exemplars');
 
@@ -23,7 +23,7 @@ const shownLabels = (labels: Readonly<Record<string, string>>): string =>
 
 /** Nothing where there are none: most metrics have none. */
 export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly unit: string }) => {
-  const { answer, error } = useAsked(call, {
+  const { answer, error } = useQuery(call, {
     query: { metric, ...writtenRange.value, ...projectScope.value, limit: 50 },
   });
   if (error !== undefined) return <Problem error={error} />;

@@ -3,17 +3,17 @@ import { useMemo } from 'preact/hooks';
 import { OverTime, type TimeSeries } from '../../charts/over-time.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { forecastCall, type MetricQuestion, type ForecastSeries as Series } from './calls.ts';
 
 type Limit = { readonly above: number } | { readonly below: number };
 
 /** More charts are read by nobody. */
-const mostCharts = 6;
+const maxCharts = 6;
 const level = 0.95;
 
 const limitInAddress = (): Limit | undefined => {
@@ -23,8 +23,8 @@ const limitInAddress = (): Limit | undefined => {
 };
 
 const titleOf = ({ name, labels }: Series): string => {
-  const told = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return told.length === 0 ? name : `${name}{${told.join(', ')}}`;
+  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
 };
 
 const Crossing = ({
@@ -95,8 +95,8 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
     class="toolbar"
     onSubmit={(event) => {
       event.preventDefault();
-      const said = new FormData(event.currentTarget);
-      const text = (name: string): string => String(said.get(name)).trim();
+      const formData = new FormData(event.currentTarget);
+      const text = (name: string): string => String(formData.get(name)).trim();
       change({
         ahead: text('ahead'),
         each: text('each'),
@@ -158,25 +158,25 @@ const Ahead = ({ problem }: { readonly problem: string | undefined }) => (
 
 const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonly ahead: string }) => {
   const limit = limitInAddress();
-  const standing = useAsked(forecastCall, {
+  const queryState = useQuery(forecastCall, {
     body: {
       ...{ query: question, ...writtenRange.value, horizon: ahead, levels: [level] },
       ...(limit === undefined ? {} : { until: limit }),
       ...(inAddress('each') === '' ? {} : { step: inAddress('each') }),
     },
   });
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   const atHorizon = error?.at('horizon') ?? error?.at('step');
   return (
     <>
       <Ahead problem={atHorizon} />
       {atHorizon === undefined ? <Problem error={error} /> : null}
       {answer?.series.length === 0 ? <p role="status">There are no values in this range.</p> : null}
-      {answer?.series.slice(0, mostCharts).map((each) => (
+      {answer?.series.slice(0, maxCharts).map((each) => (
         <One key={titleOf(each)} of={each} limit={limit} />
       ))}
-      {(answer?.series.length ?? 0) > mostCharts ? <p class="soft">The first {mostCharts} series.</p> : null}
-      <Freshness of={standing} />
+      {(answer?.series.length ?? 0) > maxCharts ? <p class="soft">The first {maxCharts} series.</p> : null}
+      <Freshness of={queryState} />
     </>
   );
 };

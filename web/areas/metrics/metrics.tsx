@@ -1,24 +1,24 @@
 /** Metrics: PromQL or one metric of the catalogue, as a chart; and how many series there are of each. */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
-import { Asked } from './answer.tsx';
-import { chosen, usualOverTime } from './asked.ts';
+import { Found } from '../../lists/empty-state.tsx';
+import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
+import { chosen, defaultOverTime } from './query.ts';
 
 const catalogue = new Paged(metricsCall, ({ items }) => items);
 
 const setChosen = (name: string): void => {
   const metric = catalogue.items.peek().find((each) => each.name === name);
-  if (metric !== undefined) change({ metric: name, over: usualOverTime(metric), promql: '', by: '' });
+  if (metric !== undefined) change({ metric: name, over: defaultOverTime(metric), promql: '', by: '' });
 };
 
 const cellsOf = ({ name, type, unit, seriesCount, services, description }: Metric) => [
@@ -48,13 +48,13 @@ const Explore = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    catalogue.ask({ query: { from, to, ...projectScope.value, search, limit: 200 } });
+    catalogue.load({ query: { from, to, ...projectScope.value, search, limit: 200 } });
     return () => catalogue.cancel();
   }, [from, to, search, projectScope.value, refreshes.value]);
-  const { error } = catalogue.first.standing.value;
+  const { error } = catalogue.first.state.value;
   return (
     <>
-      <Asked />
+      <MetricQuery />
       <Search
         key={search}
         label="Search the catalogue"
@@ -68,15 +68,15 @@ const Explore = () => {
         <Listed />
       </div>
       <Problem error={catalogue.furtherError.value} />
-      <Freshness of={catalogue.first.standing.value} />
+      <Freshness of={catalogue.first.state.value} />
     </>
   );
 };
 
 export const Metrics = partsOf('Metrics', [
-  { name: '', title: 'Explore', View: Explore, asks: metricsCall },
+  { name: '', title: 'Explore', View: Explore, requiredCall: metricsCall },
   {
-    ...{ name: 'cardinality', title: 'Series and uses', asks: cardinalityCall },
+    ...{ name: 'cardinality', title: 'Series and uses', requiredCall: cardinalityCall },
     View: later(async () => (await import('./cardinality.tsx')).Cardinality),
   },
 ]);

@@ -5,11 +5,11 @@ import { shownText } from '../../frame/shown-text.tsx';
 export const Promql = ({
   value,
   problem,
-  onAsk,
+  onRun,
 }: {
   readonly value: string;
   readonly problem: string | undefined;
-  readonly onAsk: (expression: string) => void;
+  readonly onRun: (expression: string) => void;
 }) => {
   const [typed, setTyped] = useState(value);
   return (
@@ -17,7 +17,7 @@ export const Promql = ({
       class="search"
       onSubmit={(event) => {
         event.preventDefault();
-        onAsk(typed.trim());
+        onRun(typed.trim());
       }}
     >
       <label for="promql">PromQL</label>
@@ -34,7 +34,7 @@ export const Promql = ({
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey) return;
           event.preventDefault();
-          onAsk(typed.trim());
+          onRun(typed.trim());
         }}
       />
       <button type="submit">Ask</button>

@@ -5,13 +5,13 @@ import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { views } from './views.ts';
 
 type Topology = Answered<typeof showTopology>;
@@ -19,7 +19,7 @@ type Edge = Topology['edges'][number];
 type View = keyof typeof views;
 
 /** More edges are no map any more; the API has those with the most bytes. */
-const mostEdges = 300;
+const maxEdges = 300;
 
 const isView = (text: string): text is View => text in views;
 const inBytes = (bytes: number): string => shownValue(bytes, 'By');
@@ -33,20 +33,20 @@ const nodesOf = ({ nodes }: Topology, view: View): GraphNode[] =>
   }));
 
 const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
-  const most = Math.max(1, ...edges.map(({ bytes }) => bytes));
+  const maxBytes = Math.max(1, ...edges.map(({ bytes }) => bytes));
   return edges.map(({ source, destination, bytes, bytesPerSecond }) => ({
-    ...{ from: source, to: destination, weight: Math.log1p(bytes) / Math.log1p(most) },
+    ...{ from: source, to: destination, weight: Math.log1p(bytes) / Math.log1p(maxBytes) },
     title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} a second`,
   }));
 };
 
 /** `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
 const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
-  const [most] = edges;
+  const [largestEdge] = edges;
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'way' : 'ways'} between them`;
-  return most === undefined
+  return largestEdge === undefined
     ? `${counts}.`
-    : `${counts}; the most goes from ${names.get(most.source)} to ${names.get(most.destination)}: ${inBytes(most.bytes)}.`;
+    : `${counts}; the most goes from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${inBytes(largestEdge.bytes)}.`;
 };
 
 const Numbers = ({
@@ -104,10 +104,10 @@ export const NetworkMap = () => {
   const { from, to } = writtenRange.value;
   const written = inAddress('by');
   const by = isView(written) ? written : 'workload';
-  const standing = useAsked(callOf<typeof showTopology>('GET', '/api/network/topology'), {
-    query: { from, to, by, limit: mostEdges, ...projectScope.value },
+  const queryState = useQuery(callOf<typeof showTopology>('GET', '/api/network/topology'), {
+    query: { from, to, by, limit: maxEdges, ...projectScope.value },
   });
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   return (
     <>
       <div class="toolbar">
@@ -132,7 +132,7 @@ export const NetworkMap = () => {
           <Drawn of={answer} view={by} />
         )}
       </div>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

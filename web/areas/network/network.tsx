@@ -4,16 +4,16 @@ import type { listFlows, showDns, showTopology } from '../../../api/groups/netwo
 import { knownNumber } from '../../charts/known.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { callOf } from '../../client/call.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { views } from './views.ts';
 
 const Flows = listed({
@@ -39,10 +39,10 @@ const Flows = listed({
 
 const Dns = () => {
   const { from, to } = writtenRange.value;
-  const standing = useAsked(callOf<typeof showDns>('GET', '/api/network/dns'), {
+  const queryState = useQuery(callOf<typeof showDns>('GET', '/api/network/dns'), {
     query: { from, to, ...projectScope.value, limit: 200 },
   });
-  const { answer, error } = standing;
+  const { answer, error } = queryState;
   return (
     <>
       <Problem error={error} />
@@ -76,7 +76,7 @@ const Dns = () => {
           </tbody>
         </table>
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };
@@ -84,7 +84,7 @@ const Dns = () => {
 export const Network = partsOf('Network', [
   { name: '', title: 'Flows', View: Flows },
   {
-    ...{ name: 'map', title: 'Map', asks: callOf<typeof showTopology>('GET', '/api/network/topology') },
+    ...{ name: 'map', title: 'Map', requiredCall: callOf<typeof showTopology>('GET', '/api/network/topology') },
     View: later(async () => (await import('./map.tsx')).NetworkMap),
   },
   { name: 'dns', title: 'Names', View: Dns },

@@ -3,20 +3,20 @@ import { useState } from 'preact/hooks';
 import type { z } from 'zod';
 import type { SavedQueryFields } from '../../../api/groups/saved-queries/saved-query.ts';
 import type { Query } from '../../../queries/query.ts';
+import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
-import { useSaving } from '../../editors/opened.tsx';
 import { questionIn } from '../../editors/question.ts';
 import { QuestionFields } from '../../editors/question-fields.tsx';
 import { inAddress } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { createCall, replaceCall, type SavedQuery } from './calls.ts';
 
 type Written = z.input<typeof SavedQueryFields>;
 
 const itself = (text: string): string => text;
 
-const usual: Written['query'] = {
+const defaultQuery: Written['query'] = {
   ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
   ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
 };
@@ -27,7 +27,7 @@ const begun = (): Written => {
   return {
     ...{ name: inAddress('name'), description: '', tags: [], visibility: 'organization', from: 'now-1h', to: 'now' },
     ...(step === '' ? {} : { step }),
-    query: questionIn(inAddress('query')) ?? usual,
+    query: questionIn(inAddress('query')) ?? defaultQuery,
   };
 };
 

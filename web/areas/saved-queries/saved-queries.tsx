@@ -4,23 +4,23 @@ import type { Query } from '../../../queries/query.ts';
 import { ResultShown } from '../../charts/result.tsx';
 import { Action } from '../../client/action.ts';
 import type { Answered } from '../../client/call.ts';
-import { KeepAsking } from '../../editors/kept.tsx';
-import { openedOf, writeOf } from '../../editors/opened.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
+import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { kindOf, questions } from '../../editors/question.ts';
 import { waysTo } from '../../editors/ways.ts';
 import { toArea } from '../../frame/address.ts';
-import { later } from '../../frame/later.tsx';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { may } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import {
   createCall,
   markCall,
@@ -31,7 +31,7 @@ import {
   templatesCall,
 } from './calls.ts';
 
-const asksFor = (query: Query): string => {
+const describeQuery = (query: Query): string => {
   const kind = kindOf(query);
   return kind === 'json' ? query.kind : questions[kind];
 };
@@ -94,7 +94,7 @@ const Validity = ({ of: { problems, reason } }: { readonly of: SavedQuery['valid
   </>
 );
 
-const Told = ({ item }: { readonly item: SavedQuery }) => {
+const Details = ({ item }: { readonly item: SavedQuery }) => {
   const query = item.query as Query;
   const ways = waysTo({ query, from: item.from ?? '', to: item.to ?? '' });
   return (
@@ -114,7 +114,7 @@ const Told = ({ item }: { readonly item: SavedQuery }) => {
       <Validity of={item.validity} />
       <Fields
         values={{
-          ...{ 'asks for': asksFor(query), from: item.from, to: item.to, 'one value for every': item.step },
+          ...{ 'asks for': describeQuery(query), from: item.from, to: item.to, 'one value for every': item.step },
           ...{ tags: item.tags?.join(', '), 'seen by': sharedWith(item), runs: item.runs },
           ...{ 'last run': shownMoment(item.lastRunAt), changed: shownMoment(item.updatedAt) },
           'used by': item.usedBy.map(({ noun, name }) => `${noun} ${name ?? '(private)'}`).join(', '),
@@ -146,7 +146,7 @@ const Saved = listed({
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
-    'Asks for': ({ query }) => asksFor(query as Query),
+    'Asks for': ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags?.join(', '),
     'Seen by': sharedWith,
     Runs: ({ runs }) => runs,
@@ -155,7 +155,7 @@ const Saved = listed({
   numbers: ['Runs'],
   Tools: writeOf(noun, createCall),
   Open: openedOf({
-    ...{ noun, path: '/api/saved-queries/{id}', Told },
+    ...{ noun, path: '/api/saved-queries/{id}', Details },
     Form: later(async () => (await import('./form.tsx')).SavedQueryForm),
   }),
 });
@@ -177,7 +177,7 @@ const Templates = listed({
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name }) => name,
-    'Asks for': ({ query }) => asksFor(query as Query),
+    'Asks for': ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags.join(', '),
     'Its data': ({ validity }) =>
       validity.isValid === true ? 'has come' : validity.isValid === false ? 'has not come' : 'not known now',
@@ -193,7 +193,7 @@ const Templates = listed({
     if (item === undefined) return null;
     const { name, description, query, step, validity } = item;
     return (
-      <Beside label="Template" title={name} onClose={onClose}>
+      <SidePanel label="Template" title={name} onClose={onClose}>
         <p>{shownText(description)}</p>
         <Validity of={validity} />
         <p class="links">
@@ -202,10 +202,10 @@ const Templates = listed({
               Save it as a query of your own
             </Link>
           ) : null}
-          <KeepAsking query={query as Query} title={name} />
+          <QueryLinks query={query as Query} title={name} />
         </p>
         <Raw label="The query" text={JSON.stringify(query, null, 2)} />
-      </Beside>
+      </SidePanel>
     );
   },
 });

@@ -1,13 +1,13 @@
 /** What became worse in the range, and where to look. */
 
 import type { showOverview } from '../../../api/groups/overview/overview.ts';
-import type { Question } from '../../client/question.ts';
+import type { Question } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
 import { conditionOf } from '../../frame/conditions.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { suggestionsCall } from '../ask/calls.ts';
 import type { AttentionItem } from './calls.ts';
@@ -50,7 +50,7 @@ const Item = ({ item }: { readonly item: AttentionItem }) => {
 };
 
 export const Attention = ({ of }: { readonly of: Question<typeof showOverview> }) => {
-  const { answer, error } = of.standing.value;
+  const { answer, error } = of.state.value;
   const attention = answer?.attention;
   if (attention === undefined) return <Problem error={error} />;
   const { items, unknown } = attention;

@@ -1,14 +1,14 @@
 /** Deployments of a service in the page's range, each with what became of it. */
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { later } from '../../frame/later.tsx';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Heads } from '../../lists/table-header.tsx';
 import { shownErrors, shownQuantile } from './figures.ts';
 
 const RecordDeployment = later(async () => (await import('./record-deployment.tsx')).RecordDeployment);
@@ -17,7 +17,7 @@ const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/
 type Deployment = Answered<typeof listServiceDeployments>['items'][number];
 type Hour = Deployment['before'];
 
-const looks: Readonly<Record<string, string>> = { worse: 'text-error', unknown: 'soft' };
+const verdictClasses: Readonly<Record<string, string>> = { worse: 'text-error', unknown: 'soft' };
 
 const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
   [
@@ -55,7 +55,7 @@ const Hours = ({ before, after }: Deployment) => (
 );
 
 export const Deployments = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useAsked(call, {
+  const { answer, error } = useQuery(call, {
     params: { name },
     query: { ...writtenRange.value, ...projectScope.value },
   });
@@ -68,7 +68,7 @@ export const Deployments = ({ name }: { readonly name: string }) => {
         <details key={deployment.id}>
           <summary>
             {shownMoment(deployment.time).slice(0, 19)} <bdi>{shownText(versionsOf(deployment))}</bdi>:{' '}
-            <b class={looks[deployment.verdict] ?? ''}>{deployment.verdict}</b>
+            <b class={verdictClasses[deployment.verdict] ?? ''}>{deployment.verdict}</b>
           </summary>
           <p>{shownText(deployment.reason)}</p>
           <p>{shownText(deployment.description, { lines: true })}</p>

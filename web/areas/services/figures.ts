@@ -28,16 +28,16 @@ export const shownErrors = (figures: Figures | undefined): string => {
 };
 
 /** The call that takes most of a service's time, by the service. */
-export const longestWaits = (edges: readonly Edge[]): ReadonlyMap<string, Edge> => {
+export const slowestEdges = (edges: readonly Edge[]): ReadonlyMap<string, Edge> => {
   const timeOf = ({ requests, duration }: Edge): number => requests * (duration?.mean ?? 0);
-  const longest = new Map<string, Edge>();
+  const slowest = new Map<string, Edge>();
   for (const edge of edges) {
     const isCall = edge.connection === 'request' || edge.connection === 'query';
-    const before = longest.get(edge.client.name);
+    const before = slowest.get(edge.client.name);
     if (isCall && edge.client.kind === 'service' && timeOf(edge) > (before === undefined ? 0 : timeOf(before)))
-      longest.set(edge.client.name, edge);
+      slowest.set(edge.client.name, edge);
   }
-  return longest;
+  return slowest;
 };
 
 /** `payments, p95 98 ms` */

@@ -1,17 +1,17 @@
 /** The map of services: who calls whom, how often, and what of it fails. Its numbers stand below as a table. */
 import { useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
-import type { Question } from '../../client/question.ts';
+import type { Question } from '../../client/query.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, mapCall, Service, servicesCall } from './calls.ts';
 import { figuresOf, quantileOf } from './figures.ts';
 
 /** More rows are read by nobody. */
-const mostRows = 300;
+const maxRows = 300;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 const connections: Readonly<Record<Edge['connection'], string>> = {
@@ -27,7 +27,7 @@ const failedIn = (errors: number, requests: number): number => (requests === 0 ?
 const shownShare = (share: number): string => `${number.format(100 * share)} % fail`;
 
 /** `12/s, 3 % fail, p95 98 ms`; what is not known is left out. */
-const told = (perSecond: number, failed: number, p95: number | undefined): string =>
+const describeEdge = (perSecond: number, failed: number, p95: number | undefined): string =>
   [
     rateIn(perSecond),
     ...(failed > 0 ? [shownShare(failed)] : []),
@@ -62,20 +62,20 @@ const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<strin
     const isQuiet = requests === 0;
     return {
       ...{ id: node.id, title: titleOf(node), failed },
-      figures: isQuiet ? '' : told(requests / seconds, failed, p95),
+      figures: isQuiet ? '' : describeEdge(requests / seconds, failed, p95),
       ...(node.kind === 'service' ? {} : { kind: node.system || node.kind }),
     };
   });
 };
 
 const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
-  const most = Math.max(1, ...edges.map(({ requests }) => requests));
+  const maxRequests = Math.max(1, ...edges.map(({ requests }) => requests));
   return edges.map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => {
     const failed = failedIn(errors, requests);
     const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` by ${via}`}`;
     return {
-      ...{ from: client.id, to: server.id, failed, weight: Math.log1p(requests) / Math.log1p(most) },
-      title: `${way}: ${told(ratePerSecond, failed, duration?.p95)}`,
+      ...{ from: client.id, to: server.id, failed, weight: Math.log1p(requests) / Math.log1p(maxRequests) },
+      title: `${way}: ${describeEdge(ratePerSecond, failed, duration?.p95)}`,
     };
   });
 };
@@ -83,7 +83,7 @@ const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
 /** `12 nodes and 14 ways between them; most fails of web calls payments: 3 %.` */
 const sentenceOf = ({ nodes, edges }: Answer): string => {
   const worst = edges.reduce<Edge | undefined>(
-    (most, edge) => (edge.errorRate > (most?.errorRate ?? 0) ? edge : most),
+    (worst, edge) => (edge.errorRate > (worst?.errorRate ?? 0) ? edge : worst),
     undefined,
   );
   const counts = `Map of ${nodes.length} nodes and ${edges.length} ways between them`;
@@ -109,7 +109,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
           <Heads columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
           <tbody>
             {edges
-              .slice(0, mostRows)
+              .slice(0, maxRows)
               .map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => (
                 <tr key={`${client.id} ${server.id} ${connection} ${via}`}>
                   <td>{end(client)}</td>
@@ -126,7 +126,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
               ))}
           </tbody>
         </table>
-        {edges.length > mostRows ? <p class="soft">The {mostRows} with the most requests.</p> : null}
+        {edges.length > maxRows ? <p class="soft">The {maxRows} with the most requests.</p> : null}
       </Scrolled>
     </details>
   );
@@ -144,8 +144,8 @@ export const ServiceMap = ({
   readonly open: string;
   readonly onOpen: (name: string) => void;
 }) => {
-  const { answer, error, isAsking } = map.standing.value;
-  const listed = services.standing.value.answer?.items;
+  const { answer, error, isLoading } = map.state.value;
+  const listed = services.state.value.answer?.items;
   const [only, setOnly] = useState<string>();
   const shown = useMemo(() => {
     if (answer === undefined) return undefined;
@@ -153,7 +153,7 @@ export const ServiceMap = ({
     return { nodes: nodesOf(answer, byName), edges: edgesOf(answer.edges) };
   }, [answer, listed]);
   if (answer === undefined || shown === undefined)
-    return error === undefined ? <p class="said">{isAsking ? 'Asking …' : ''}</p> : <Problem error={error} />;
+    return error === undefined ? <p class="said">{isLoading ? 'Asking …' : ''}</p> : <Problem error={error} />;
   if (answer.nodes.length === 0)
     return (
       <p class="said" role="status">

@@ -6,11 +6,11 @@ import { OneSeries } from '../../charts/one-series.tsx';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { NumberInput } from '../../editors/inputs.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 
 const seriesCall = callOf<typeof listServiceSeries>('GET', '/api/services/{name}/timeseries');
 const settingsCall = callOf<typeof getServiceSettings>('GET', '/api/service-settings');
@@ -69,29 +69,29 @@ const Thresholds = ({ name, before }: { readonly name: string; readonly before: 
 };
 
 const Judged = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useAsked(settingsCall, {});
+  const { answer, error } = useQuery(settingsCall, {});
   if (answer === undefined) return <Problem error={error} />;
   const own = answer.services.find(({ service }) => service === name);
-  const told = `Its Apdex: up to ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms satisfy`;
+  const apdexText = `Its Apdex: up to ${own?.apdexThresholdMs ?? answer.apdexThresholdMs} ms satisfy`;
   return may(setCall) ? (
     <details>
-      <summary>{told}</summary>
+      <summary>{apdexText}</summary>
       <Thresholds key={JSON.stringify(answer)} name={name} before={answer} />
     </details>
   ) : (
-    <p class="soft">{told}.</p>
+    <p class="soft">{apdexText}.</p>
   );
 };
 
 export const ServiceOverTime = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useAsked(seriesCall, {
+  const { answer, error } = useQuery(seriesCall, {
     params: { name },
     query: { ...writtenRange.value, ...projectScope.value },
   });
   return (
     <>
       <Problem error={error} />
-      <OneSeries titles={titles} usual="rate" answer={answer} />
+      <OneSeries titles={titles} defaultName="rate" answer={answer} />
       <Judged name={name} />
     </>
   );

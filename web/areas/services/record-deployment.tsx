@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { TextInput } from '../../editors/inputs.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { recordCall } from './calls.ts';
 
@@ -23,16 +23,16 @@ const empty: Written = { version: '', environment: '', commit: '', link: '', tim
 export const RecordDeployment = ({ service }: { readonly service: string }) => {
   const [action] = useState(() => new Action(recordCall));
   const [written, setWritten] = useState(empty);
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const error = action.error.value;
   if (!may(recordCall)) return null;
   const record = async (): Promise<void> => {
-    setSaid('');
+    setMessage('');
     const { time, ...fields } = written;
     const body = { ...fields, service, projectId: projectId.peek(), ...(time === '' ? {} : { time }) };
     if ((await action.run({ body })) === undefined) return;
     setWritten(empty);
-    setSaid('It was recorded, and is in the list a second or two later.');
+    setMessage('It was recorded, and is in the list a second or two later.');
     setTimeout(refresh, 2_000);
   };
   return (
@@ -43,7 +43,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
           <TextInput
             key={name}
             label={label}
-            most={2048}
+            maxLength={2048}
             value={written[name as keyof Written]}
             problem={error?.at(name)}
             {...(hint === '' ? {} : { hint })}
@@ -55,7 +55,7 @@ export const RecordDeployment = ({ service }: { readonly service: string }) => {
             Record it
           </button>
           <p class="soft" role="status">
-            {said}
+            {message}
           </p>
           <Problem error={error} />
         </div>

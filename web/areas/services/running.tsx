@@ -1,23 +1,23 @@
 /** What runs of a service: versions, runtimes and instances. */
 import type { showService } from '../../../api/groups/services/show.ts';
 import { callOf } from '../../client/call.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const call = callOf<typeof showService>('GET', '/api/services/{name}');
 /** Instances that are shown at once. */
-const most = 50;
+const maxInstances = 50;
 
 const named = (parts: readonly (string | undefined)[]): string => parts.filter((part) => part).join(' ');
 
 export const Running = ({ name }: { readonly name: string }) => {
-  const { answer, error } = useAsked(call, {
+  const { answer, error } = useQuery(call, {
     params: { name },
     query: { ...writtenRange.value, ...projectScope.value },
   });
@@ -40,7 +40,7 @@ export const Running = ({ name }: { readonly name: string }) => {
           <table class="figures texts">
             <Heads columns={['Instance', 'Version', 'Host', 'Last seen']} />
             <tbody>
-              {answer.instances.slice(0, most).map(({ id, version, host, pod, lastSeen }) => (
+              {answer.instances.slice(0, maxInstances).map(({ id, version, host, pod, lastSeen }) => (
                 <tr key={id}>
                   <td>
                     <bdi>{shownText(id)}</bdi>
@@ -52,7 +52,9 @@ export const Running = ({ name }: { readonly name: string }) => {
               ))}
             </tbody>
           </table>
-          {answer.instances.length > most ? <p class="soft">And {answer.instances.length - most} more.</p> : null}
+          {answer.instances.length > maxInstances ? (
+            <p class="soft">And {answer.instances.length - maxInstances} more.</p>
+          ) : null}
         </>
       )}
     </section>

@@ -1,29 +1,29 @@
 /** Services: what became worse, the list with the slowest first, and one service beside it. */
 import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
-import { Question } from '../../client/question.ts';
+import { Paged } from '../../client/pages.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
 import { Attention } from './attention.tsx';
 import { mapCall, overviewCall, type Service, servicesCall } from './calls.ts';
-import { OpenService } from './chosen.tsx';
 import {
   figuresOf,
-  longestWaits,
   quantileOf,
   shownErrors,
   shownQuantile,
   shownRequests,
   shownWait,
+  slowestEdges,
 } from './figures.ts';
+import { OpenService } from './service-panel.tsx';
 
 const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
 
@@ -46,8 +46,8 @@ const sort = computed<Sort>(() => {
 });
 const open = computed(() => inAddress('service'));
 const isMap = computed(() => inAddress('view') === 'map');
-const waits = computed(() => longestWaits(map.standing.value.answer?.edges ?? []));
-const longest = computed(() =>
+const waits = computed(() => slowestEdges(map.state.value.answer?.edges ?? []));
+const maxDuration = computed(() =>
   Math.max(1, ...list.items.value.map((service) => quantileOf(figuresOf(service), 'p95') ?? 0)),
 );
 
@@ -55,7 +55,7 @@ const setOpen = (service: string): void => change({ service }, { replace: open.p
 
 const Bar = ({ of }: { readonly of: number }) => (
   <span class="track">
-    <span class="bar" style={{ width: `${(of / longest.value) * 100}%` }} />
+    <span class="bar" style={{ width: `${(of / maxDuration.value) * 100}%` }} />
   </span>
 );
 
@@ -89,16 +89,16 @@ const Listed = () => (
   />
 );
 
-const ask = (): void => {
+const load = (): void => {
   const query = { ...writtenRange.value, ...projectScope.value };
-  if (isMap.peek()) all.ask({ query: { ...query, sort: '-requests', limit: 1000 } });
-  else list.ask({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
-  map.ask({ query: { ...query, limit: 2000 } });
-  overview.ask({ query: { ...query, attention: 'true' } });
+  if (isMap.peek()) all.run({ query: { ...query, sort: '-requests', limit: 1000 } });
+  else list.load({ query: { ...query, search: inAddress('search'), sort: sort.value, limit: 200 } });
+  map.run({ query: { ...query, limit: 2000 } });
+  overview.run({ query: { ...query, attention: 'true' } });
 };
 
 const Chosen = ({ name }: { readonly name: string }) => {
-  const found = isMap.value ? all.standing.value.answer?.items : list.items.value;
+  const found = isMap.value ? all.state.value.answer?.items : list.items.value;
   return (
     <OpenService
       key={name}
@@ -119,7 +119,7 @@ const ListFields = () => {
         label="Search services"
         placeholder="part of a name"
         value={search}
-        problem={list.first.standing.value.error?.of('search')}
+        problem={list.first.state.value.error?.of('search')}
         onSearch={(text) => change({ search: text.trim() })}
       />
       <label>
@@ -140,7 +140,7 @@ export const Services = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    ask();
+    load();
     return () => {
       for (const question of [list, map, overview, all]) question.cancel();
     };
@@ -148,8 +148,8 @@ export const Services = () => {
   useEscape(() => {
     if (open.peek() !== '') setOpen('');
   });
-  const asked = isMap.value ? all.standing : list.first.standing;
-  const { error } = asked.value;
+  const activeState = isMap.value ? all.state : list.first.state;
+  const { error } = activeState.value;
   const name = open.value;
   return (
     <div class="logs">
@@ -172,7 +172,7 @@ export const Services = () => {
         {name === '' ? null : <Chosen name={name} />}
       </div>
       <Problem error={isMap.value ? undefined : list.furtherError.value} />
-      <Freshness of={isMap.value ? map.standing.value : asked.value} />
+      <Freshness of={isMap.value ? map.state.value : activeState.value} />
     </div>
   );
 };

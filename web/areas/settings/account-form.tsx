@@ -6,9 +6,9 @@ import type { ServiceAccount } from '../../../schemas/resources/service-account.
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf } from '../../client/call.ts';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { useAsked } from '../../frame/asked.ts';
-import { Problem } from '../../frame/standing.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 /** The resource declares no view: what is stored is what is shown. */
@@ -44,7 +44,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
         />
         <TextInput
           label="What it is for"
-          most={1024}
+          maxLength={1024}
           value={written.description}
           problem={error?.at('description')}
           onChange={(text) => set({ description: text })}
@@ -73,7 +73,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
 };
 
 const Listed = () => {
-  const { answer, error } = useAsked(scopesCall, {});
+  const { answer, error } = useQuery(scopesCall, {});
   return (
     <>
       <Problem error={error} />

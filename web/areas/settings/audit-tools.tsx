@@ -5,11 +5,11 @@ import type { listAuditActions, listAuditResourceTypes } from '../../../api/grou
 import { Action } from '../../client/action.ts';
 import { type Answered, asQuery, callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 
 const verifyCall = callOf<typeof verifyEvidence>('GET', '/api/evidence/verify');
 
@@ -57,8 +57,8 @@ const Only = ({
 
 export const AuditTools = () => {
   const [action] = useState(() => new Action(verifyCall));
-  const actions = useAsked(actionsCall, {});
-  const types = useAsked(typesCall, {});
+  const actions = useQuery(actionsCall, {});
+  const types = useQuery(typesCall, {});
   const [found, setFound] = useState<Answered<typeof verifyEvidence>>();
   if (!may(verifyCall)) return null;
   const verify = async (): Promise<void> => setFound(await action.run({}));

@@ -2,14 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 /** Where the page has what was changed, by its type. */
 const places: Readonly<Record<string, string>> = {
@@ -30,14 +30,14 @@ const Changed = ({ of: { type, id, name } }: { readonly of: Answered<typeof getA
 };
 
 export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const [asked] = useState(() => new Question(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
+  const [query] = useState(() => new Question(callOf<typeof getAuditRecord>('GET', '/api/audit/{id}')));
   useEffect(() => {
-    asked.ask({ params: { id } });
-    return () => asked.cancel();
+    query.run({ params: { id } });
+    return () => query.cancel();
   }, [id]);
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   return (
-    <Beside label="Audit record" title={answer?.action ?? 'Audit record'} onClose={onClose}>
+    <SidePanel label="Audit record" title={answer?.action ?? 'Audit record'} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
@@ -69,6 +69,6 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
           </table>
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };

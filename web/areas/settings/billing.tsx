@@ -9,15 +9,15 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { openSession } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const billingCall = callOf<typeof getBilling>('GET', '/api/billing');
 const plansCall = callOf<typeof listPlans>('GET', '/api/plans');
@@ -85,11 +85,11 @@ const Choose = ({
   readonly onChosen: (text: string) => void;
 }) => {
   const [action] = useState(() => new Action(changeCall));
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const error = action.error.value;
   const losses = error?.status === 409 ? error.details : [];
   const choose = async (): Promise<void> => {
-    if (!isAsked) return setAsked(true);
+    if (!isConfirming) return setConfirming(true);
     const answer = await action.run({ body: { planId: id, acceptLosses: losses.length > 0 } });
     if (answer === undefined) return;
     onChosen(`The plan is ${answer.plan.name} now; it was ${answer.previousPlan.name}.`);
@@ -97,7 +97,7 @@ const Choose = ({
     openSession();
     refresh();
   };
-  const label = losses.length > 0 ? 'Change and lose that' : isAsked ? 'Change to it now' : 'Choose';
+  const label = losses.length > 0 ? 'Change and lose that' : isConfirming ? 'Change to it now' : 'Choose';
   return (
     <div class="act">
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void choose()}>
@@ -120,7 +120,8 @@ const Choose = ({
   );
 };
 
-const kept = ({ retentionDays: { logs, metrics, traces } }: Plan): string => `${logs}, ${metrics} and ${traces} days`;
+const retentionText = ({ retentionDays: { logs, metrics, traces } }: Plan): string =>
+  `${logs}, ${metrics} and ${traces} days`;
 
 const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChosen: (text: string) => void }) => (
   <table class="figures texts">
@@ -130,7 +131,7 @@ const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChos
         <tr key={plan.id}>
           <td>{shownText(plan.name)}</td>
           <td>{plan.price === null ? 'no price' : `${plan.price.perMonth} ${plan.price.currency}`}</td>
-          <td>{kept(plan)}</td>
+          <td>{retentionText(plan)}</td>
           <td>{plan.limits.bytesPerDay === null ? 'no limit' : shownValue(plan.limits.bytesPerDay, 'By')}</td>
           <td>
             {plan.current ? (
@@ -148,7 +149,7 @@ const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChos
 );
 
 const Included = () => {
-  const { answer, error } = useAsked(entitlementsCall, {});
+  const { answer, error } = useQuery(entitlementsCall, {});
   return (
     <>
       <Problem error={error} />
@@ -170,10 +171,10 @@ const Included = () => {
 
 export const Billing = () => {
   const month = inAddress('month');
-  const standing = useAsked(billingCall, { query: month === '' ? {} : { month } });
-  const offered = useAsked(plansCall, {});
-  const [said, setSaid] = useState('');
-  const { answer, error } = standing;
+  const queryState = useQuery(billingCall, { query: month === '' ? {} : { month } });
+  const offered = useQuery(plansCall, {});
+  const [message, setMessage] = useState('');
+  const { answer, error } = queryState;
   const atMonth = error?.of('month');
   return (
     <>
@@ -183,16 +184,16 @@ export const Billing = () => {
         {atMonth === undefined ? <Problem error={error} /> : null}
         {answer === undefined ? null : <Costs of={answer} />}
         <h2>Plans</h2>
-        <p role="status">{shownText(said)}</p>
+        <p role="status">{shownText(message)}</p>
         {answer?.selfService === false ? (
           <p class="soft">Only the operator of this installation changes the plan.</p>
         ) : null}
         <Problem error={offered.error} />
-        {offered.answer === undefined ? null : <Plans of={offered.answer.items} onChosen={setSaid} />}
+        {offered.answer === undefined ? null : <Plans of={offered.answer.items} onChosen={setMessage} />}
         <h2>What the plan includes</h2>
         <Included />
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

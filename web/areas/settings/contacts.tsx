@@ -1,15 +1,15 @@
 /** By what somebody is paged: their own contacts, in which order, and how long after the page began each is told. */
 import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
+import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/form-state.tsx';
 import { NumberInput } from '../../editors/inputs.tsx';
-import { openedOf, useSaving, writeOf, wrongIn } from '../../editors/opened.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { changing, type Preferences, prefer, preferences, readPreferences } from '../../frame/preferences.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refreshes } from '../../frame/time-range.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 import {
   type Contact,
   channelTypesCall,
@@ -26,15 +26,15 @@ type Order = Preferences['contacts'];
 const noun = 'contact';
 
 const Form = ({ before }: { readonly before: Contact | undefined }) => {
-  const { answer, error: unread } = useAsked(channelTypesCall, {});
+  const { answer, error: loadError } = useQuery(channelTypesCall, {});
   const { save, wrong, error, isRunning } = useSaving(createContactCall, replaceContactCall, before);
   const [chosen, setChosen] = useState(before?.settings.type ?? 'email');
   const type = answer?.items.find((each) => each.type === chosen);
-  if (answer === undefined || type === undefined) return <Problem error={unread} />;
+  if (answer === undefined || type === undefined) return <Problem error={loadError} />;
   const run = (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const name = String(said.get('contact')).trim();
-    return save({ name, enabled: said.has('enabled'), settings: settingsIn(said, type) });
+    const formData = new FormData(form);
+    const name = String(formData.get('contact')).trim();
+    return save({ name, enabled: formData.has('enabled'), settings: settingsIn(formData, type) });
   };
   return (
     <form
@@ -84,7 +84,7 @@ const Form = ({ before }: { readonly before: Contact | undefined }) => {
   );
 };
 
-const Told = ({ item }: { readonly item: Contact }) => (
+const Details = ({ item }: { readonly item: Contact }) => (
   <>
     <div class="act">
       <SendTest id={item.id} call={testContactCall} />
@@ -104,25 +104,25 @@ const List = listed({
     'Sent to': ({ enabled }) => (enabled === false ? <span class="text-warn">switched off</span> : 'yes'),
   },
   Tools: writeOf(noun, createContactCall),
-  Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Told }),
+  Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Details }),
 });
 
 /** Which contacts are told of a page, when. */
-const Turns = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; readonly chosen: Order }) => {
+const NotificationOrder = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; readonly chosen: Order }) => {
   const [order, setOrder] = useState<Order>(() =>
     chosen.filter(({ contactId }) => contacts.some(({ id }) => id === contactId)),
   );
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const error = changing.error.value;
   const set = (next: Order): void => {
-    setSaid('');
+    setMessage('');
     setOrder(next);
   };
   const nameOf = (id: string): string => contacts.find((each) => each.id === id)?.name ?? id;
   const free = contacts.filter(({ id }) => !order.some(({ contactId }) => contactId === id));
   const save = async (): Promise<void> => {
     await prefer({ contacts: order });
-    if (changing.error.value === undefined) setSaid('It is saved.');
+    if (changing.error.value === undefined) setMessage('It is saved.');
   };
   return (
     <div class="form">
@@ -165,7 +165,7 @@ const Turns = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; re
         <button type="button" disabled={changing.isRunning.value} onClick={() => void save()}>
           Save the order
         </button>
-        <p role="status">{said}</p>
+        <p role="status">{message}</p>
         <Problem error={error} />
       </div>
     </div>
@@ -173,7 +173,7 @@ const Turns = ({ contacts, chosen }: { readonly contacts: readonly Contact[]; re
 };
 
 export const Contacts = () => {
-  const { answer } = useAsked(contactsCall, { query: { limit: 100, sort: 'name' } });
+  const { answer } = useQuery(contactsCall, { query: { limit: 100, sort: 'name' } });
   // A contact that is removed is gone from the preferences, too.
   useEffect(() => void readPreferences(), [refreshes.value]);
   const contacts = answer?.items ?? [];
@@ -184,7 +184,7 @@ export const Contacts = () => {
       {contacts.length === 0 || chosen === undefined ? null : (
         <section aria-label="In which order">
           <h2>When you are paged</h2>
-          <Turns key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} chosen={chosen} />
+          <NotificationOrder key={contacts.map(({ id }) => id).join(' ')} contacts={contacts} chosen={chosen} />
         </section>
       )}
     </>

@@ -1,30 +1,34 @@
 /** Dead letters: what could not be taken, its bytes and what is wrong where, and replaying or discarding it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { discardDeadLetter, listDeadLetters, showDeadLetter } from '../../../api/groups/dead-letter/letters.ts';
+import type {
+  discardDeadLetter,
+  listDeadLetters,
+  showDeadLetter,
+} from '../../../api/groups/dead-letter/dead-letters.ts';
 import type { replayDeadLetters, showReplay } from '../../../api/groups/dead-letter/replays.ts';
 import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
-import { Question } from '../../client/question.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Question } from '../../client/query.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
-type Letter = Answered<typeof showDeadLetter>;
+type DeadLetter = Answered<typeof showDeadLetter>;
 type Replay = Answered<typeof showReplay>;
 
 /** Bytes of a line of the dump, and most bytes of it. */
 const lineBytes = 16;
-const mostBytes = 4_096;
+const maxShownBytes = 4_096;
 
 /** Offset, bytes in hexadecimal, and the characters among them. */
 const dumpOf = (payload: string): string => {
-  const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)).subarray(0, mostBytes);
+  const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0)).subarray(0, maxShownBytes);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += lineBytes) {
     const part = [...bytes.subarray(at, at + lineBytes)];
@@ -36,28 +40,28 @@ const dumpOf = (payload: string): string => {
 };
 
 const outcomeOf = ({ dryRun, state, matched, done, already, failed, results }: Replay): string => {
-  const why = results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
+  const failureReason = results.find(({ outcome }) => outcome === 'failed')?.message ?? '';
   const did = dryRun ? 'would be replayed' : 'replayed';
-  return `${state}: of ${matched}, ${done} ${did}, ${already} by somebody else, ${failed} failed. ${why}`;
+  return `${state}: of ${matched}, ${done} ${did}, ${already} by somebody else, ${failed} failed. ${failureReason}`;
 };
 
-const Change = ({ letter }: { readonly letter: Letter }) => {
+const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
   const [replaying] = useState(() => new Action(callOf<typeof replayDeadLetters>('POST', '/api/dead-letter/replay')));
   const [discarding] = useState(() => new Action(callOf<typeof discardDeadLetter>('DELETE', '/api/dead-letter/{id}')));
   const [progress] = useState(() => new Question(callOf<typeof showReplay>('GET', '/api/dead-letter/replays/{id}')));
-  const { id, state } = letter;
-  const { answer } = progress.standing.value;
+  const { id, state } = deadLetter;
+  const { answer } = progress.state.value;
   useEffect(() => {
     if (answer?.state !== 'running') return;
-    const timer = setTimeout(() => progress.ask({ params: { id: answer.id } }), 500);
+    const timer = setTimeout(() => progress.run({ params: { id: answer.id } }), 500);
     return () => clearTimeout(timer);
-  }, [progress.standing.value]);
+  }, [progress.state.value]);
   useEffect(() => {
     if (answer?.state === 'finished' && !answer.dryRun) refresh();
   }, [answer?.state]);
   const replay = async (dryRun: boolean): Promise<void> => {
     const job = await replaying.run({ body: { ids: [id], dryRun } });
-    if (job !== undefined) progress.ask({ params: { id: job.id } });
+    if (job !== undefined) progress.run({ params: { id: job.id } });
   };
   if (state !== 'open') return <p>It was {state}.</p>;
   return (
@@ -71,21 +75,21 @@ const Change = ({ letter }: { readonly letter: Letter }) => {
       <button type="button" class="plain" onClick={() => void discarding.run({ params: { id } }).then(refresh)}>
         Discard
       </button>
-      <Problem error={replaying.error.value ?? discarding.error.value ?? progress.standing.value.error} />
+      <Problem error={replaying.error.value ?? discarding.error.value ?? progress.state.value.error} />
       {answer === undefined ? null : <p role="status">{shownText(outcomeOf(answer))}</p>}
     </div>
   );
 };
 
-const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
-  const { answer, error } = useAsked(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}'), { params: { id } });
+const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { answer, error } = useQuery(callOf<typeof showDeadLetter>('GET', '/api/dead-letter/{id}'), { params: { id } });
   return (
-    <Beside label="Dead letter" title={answer?.reason ?? 'Dead letter'} onClose={onClose}>
+    <SidePanel label="Dead letter" title={answer?.reason ?? 'Dead letter'} onClose={onClose}>
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
           <p>{shownText(answer.message)}</p>
-          <Change letter={answer} />
+          <Change deadLetter={answer} />
           <Fields
             values={{
               ...{
@@ -109,12 +113,14 @@ const OpenLetter = ({ id, onClose }: { readonly id: string; readonly onClose: ()
           ) : (
             <>
               <Raw label="Bytes" text={dumpOf(answer.payload)} />
-              {answer.truncated || answer.size > mostBytes ? <p class="soft">The first {mostBytes} bytes.</p> : null}
+              {answer.truncated || answer.size > maxShownBytes ? (
+                <p class="soft">The first {maxShownBytes} bytes.</p>
+              ) : null}
             </>
           )}
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 };
 
@@ -155,5 +161,5 @@ export const DeadLetters = listed({
     Received: ({ receivedAt }) => shownMoment(receivedAt),
   },
   numbers: ['Size'],
-  Open: OpenLetter,
+  Open: OpenDeadLetter,
 });

@@ -6,13 +6,13 @@ import { type Answered, callOf, type Sent } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { CheckInput, ChoiceInput, LinesInput, ListInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 
 const readCall = callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider');
 const setCall = callOf<typeof setIdentityProvider>('PUT', '/api/account/identity-provider');
@@ -117,7 +117,7 @@ const Client = ({ written, wrong, set }: Part) => (
   <>
     <TextInput
       label="Issuer"
-      most={1024}
+      maxLength={1024}
       value={written.issuer}
       problem={wrong('issuer')}
       hint="https://…, as the provider spells it"
@@ -125,7 +125,7 @@ const Client = ({ written, wrong, set }: Part) => (
     />
     <TextInput
       label="Client id"
-      most={512}
+      maxLength={512}
       value={written.clientId}
       problem={wrong('clientId')}
       onChange={(clientId) => set({ clientId })}
@@ -228,8 +228,8 @@ const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
   );
 
 export const IdentityProvider = () => {
-  const standing = useAsked(readCall, {});
-  const { answer, error } = standing;
+  const queryState = useQuery(readCall, {});
+  const { answer, error } = queryState;
   return (
     <>
       <Scrolled class="scrolled" label="Identity provider">
@@ -245,7 +245,7 @@ export const IdentityProvider = () => {
           </>
         )}
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -7,8 +7,8 @@ import { Action } from '../../client/action.ts';
 import { changeOf, type ViewOf } from '../../client/call.ts';
 import { LinesInput, NumberInput, SomeInput, TextInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
 
 type Key = ViewOf<typeof licenseKeyResource>;

@@ -7,13 +7,13 @@ import type { licenseKeyResource } from '../../../api/license-keys/resource.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, listOf, readingOf, type ViewOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { KeyForm } from './key-form.tsx';
 
 type Key = ViewOf<typeof licenseKeyResource>;
@@ -34,8 +34,8 @@ const Mint = () => {
   const [secret, setSecret] = useState('');
   if (!may(mintCall)) return null;
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const body = { name: String(said.get('name')), projectId: String(said.get('projectId')) };
+    const formData = new FormData(form);
+    const body = { name: String(formData.get('name')), projectId: String(formData.get('projectId')) };
     const made = await action.run({ body });
     if (made === undefined) return;
     form.reset();
@@ -113,7 +113,7 @@ export const Keys = listed({
     readonly item: Key | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Key" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="Key" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Change of={item} />
@@ -142,6 +142,6 @@ export const Keys = listed({
           </ul>
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });

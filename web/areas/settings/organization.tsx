@@ -6,11 +6,11 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 
 type Account = Answered<typeof getAccount>;
@@ -21,8 +21,8 @@ const signals = ['logs', 'metrics', 'traces'] as const;
 const Name = ({ account }: { readonly account: Account }) => {
   const [action] = useState(() => new Action(callOf<typeof patchAccount>('PATCH', '/api/account')));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const body = { name: String(said.get('name')), timeZone: String(said.get('timeZone')) };
+    const formData = new FormData(form);
+    const body = { name: String(formData.get('name')), timeZone: String(formData.get('timeZone')) };
     if ((await action.run({ body, ifMatch: account.version })) !== undefined) refresh();
   };
   return (
@@ -37,12 +37,12 @@ const Name = ({ account }: { readonly account: Account }) => {
   );
 };
 
-const Kept = ({ retention }: { readonly retention: Retention }) => {
+const RetentionForm = ({ retention }: { readonly retention: Retention }) => {
   const [action] = useState(() => new Action(callOf<typeof putRetention>('PUT', '/api/account/retention')));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
+    const formData = new FormData(form);
     const of = (name: string): number | null => {
-      const text = String(said.get(name)).trim();
+      const text = String(formData.get(name)).trim();
       return text === '' ? null : Number(text);
     };
     const days = { logs: of('logs'), metrics: of('metrics'), traces: of('traces') };
@@ -99,16 +99,18 @@ const Close = () => {
 };
 
 export const Organization = () => {
-  const known = useAsked(callOf<typeof getAccount>('GET', '/api/account'), {});
-  const kept = useAsked(callOf<typeof getRetention>('GET', '/api/account/retention'), {});
+  const known = useQuery(callOf<typeof getAccount>('GET', '/api/account'), {});
+  const retention = useQuery(callOf<typeof getRetention>('GET', '/api/account/retention'), {});
   return (
     <Scrolled class="scrolled" label="Organization">
       <h2>Organization</h2>
       <Problem error={known.error} />
       {known.answer === undefined ? null : <Name key={known.answer.version} account={known.answer} />}
       <h2>How long records are kept</h2>
-      <Problem error={kept.error} />
-      {kept.answer === undefined ? null : <Kept key={JSON.stringify(kept.answer)} retention={kept.answer} />}
+      <Problem error={retention.error} />
+      {retention.answer === undefined ? null : (
+        <RetentionForm key={JSON.stringify(retention.answer)} retention={retention.answer} />
+      )}
       <Close />
     </Scrolled>
   );

@@ -4,32 +4,32 @@ import type { createOrganization, listOrganizations } from '../../../api/groups/
 import { Action } from '../../client/action.ts';
 import { callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { goTo, openSession } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 
 const listCall = callOf<typeof listOrganizations>('GET', '/api/organizations');
 const createCall = callOf<typeof createOrganization>('POST', '/api/organizations');
 
 const Create = () => {
   const [action] = useState(() => new Action(createCall));
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const create = async (form: HTMLFormElement): Promise<void> => {
-    setSaid('');
+    setMessage('');
     const made = await action.run({ body: { name: String(new FormData(form).get('organization')) } });
     if (made === undefined) return;
     form.reset();
-    setSaid('It was made, and you are its owner.');
+    setMessage('It was made, and you are its owner.');
     // The menu of the account lists it, too.
     openSession();
     refresh();
   };
   return (
-    <ActionForm action={action} label="Make another organization" onSubmit={create} said={said}>
+    <ActionForm action={action} label="Make another organization" onSubmit={create} message={message}>
       <label>
         Its name <input name="organization" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -38,7 +38,7 @@ const Create = () => {
 };
 
 export const Organizations = () => {
-  const { answer, error } = useAsked(listCall, {});
+  const { answer, error } = useQuery(listCall, {});
   return (
     <>
       <h2>Your organizations</h2>

@@ -7,12 +7,12 @@ import type { listRoles } from '../../../api/groups/users/roles.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf, type Filtered } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 
 type Member = Answered<typeof listUsers>['items'][number];
 type Role = Member['role'];
@@ -29,7 +29,7 @@ const Roles = ({
   readonly value: Role;
   readonly onChange?: (role: Role) => void;
 }) => {
-  const { answer } = useAsked(rolesCall, {});
+  const { answer } = useQuery(rolesCall, {});
   const roles = answer?.items.filter(({ id, grantable }) => grantable || id === value).map(({ id }) => id) ?? [value];
   return (
     <label>
@@ -46,7 +46,7 @@ const Roles = ({
 };
 
 const AllRoles = () => {
-  const { answer } = useAsked(rolesCall, {});
+  const { answer } = useQuery(rolesCall, {});
   return (
     <details>
       <summary>What each role may do</summary>
@@ -122,22 +122,22 @@ export const People = listed({
     readonly item: Member | undefined;
     readonly onClose: () => void;
   }) => (
-    <Beside label="Person" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="Person" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Change key={`${item.version}`} member={item} />
           <Fields values={{ address: item.email, role: item.role, joined: shownMoment(item.createdAt) }} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   ),
 });
 
 const Invite = () => {
   const [action] = useState(() => new Action(callOf<typeof invite>('POST', '/api/users/invitations')));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const body = { email: String(said.get('email')), role: String(said.get('role')) as Role };
+    const formData = new FormData(form);
+    const body = { email: String(formData.get('email')), role: String(formData.get('role')) as Role };
     if ((await action.run({ body })) === undefined) return;
     form.reset();
     refresh();

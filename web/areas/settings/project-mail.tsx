@@ -5,11 +5,11 @@ import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { CheckInput, ChoiceInput, LinesInput, SomeInput } from '../../editors/inputs.tsx';
 import { linesIn } from '../../editors/lines.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Fields } from '../../lists/beside.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields } from '../../lists/side-panel.tsx';
 
 const readCall = callOf<typeof showNotifications>('GET', '/api/projects/{id}/notifications');
 const setCall = callOf<typeof setNotifications>('PUT', '/api/projects/{id}/notifications');
@@ -81,7 +81,7 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
   );
 };
 
-const Told = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: { readonly of: Mail }) => (
+const MailDetails = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: { readonly of: Mail }) => (
   <Fields
     values={{
       ...{ 'mail is sent': enabled ? 'yes' : 'no', to: recipients.join(', ') || 'nobody' },
@@ -91,7 +91,7 @@ const Told = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: 
 );
 
 export const ProjectMail = ({ project }: { readonly project: Project }) => {
-  const { answer, error } = useAsked(readCall, { params: { id: project.id } });
+  const { answer, error } = useQuery(readCall, { params: { id: project.id } });
   return (
     <>
       <h3>Mail</h3>
@@ -99,7 +99,7 @@ export const ProjectMail = ({ project }: { readonly project: Project }) => {
       {answer === undefined ? null : may(setCall) ? (
         <Form key={JSON.stringify([answer, project.version])} project={project} before={answer} />
       ) : (
-        <Told of={answer} />
+        <MailDetails of={answer} />
       )}
     </>
   );

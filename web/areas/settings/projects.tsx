@@ -8,20 +8,20 @@ import type { ProjectFields } from '../../../schemas/resources/project.ts';
 import { Action } from '../../client/action.ts';
 import { callOf, changeOf, creationOf, listOf, type ViewOf } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
+import { openedOf, useSaving, writeOf } from '../../editors/form-state.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
-import { openedOf, useSaving, writeOf } from '../../editors/opened.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { readProjects } from '../../frame/project.ts';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh, refreshes } from '../../frame/time-range.ts';
-import { Fields } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { Fields } from '../../lists/side-panel.tsx';
 import { ShownKey } from './keys.tsx';
 import { ProjectMail } from './project-mail.tsx';
 
@@ -100,7 +100,7 @@ const Rotate = ({ project: { id, ingestKeyId } }: { readonly project: Project })
 };
 
 const KeysOf = ({ project }: { readonly project: Project }) => {
-  const { answer, error } = useAsked(keysCall, { query: { projectId: project.id, limit: 20 } });
+  const { answer, error } = useQuery(keysCall, { query: { projectId: project.id, limit: 20 } });
   return (
     <>
       <h3>Keys</h3>
@@ -121,7 +121,7 @@ const KeysOf = ({ project }: { readonly project: Project }) => {
   );
 };
 
-const Told = ({ item }: { readonly item: Project }) => (
+const Details = ({ item }: { readonly item: Project }) => (
   <>
     <p>{shownText(item.description ?? '', { lines: true })}</p>
     <Fields values={{ id: item.id, made: shownMoment(item.createdAt), changed: shownMoment(item.updatedAt) }} />
@@ -151,7 +151,7 @@ const List = listed({
     Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Tools: writeOf(noun, createCall),
-  Open: openedOf({ noun, path: '/api/projects/{id}', edit: changeCall, Form, Told }),
+  Open: openedOf({ noun, path: '/api/projects/{id}', edit: changeCall, Form, Details }),
 });
 
 /** The choice of a project in the head of the page follows what is changed here. */

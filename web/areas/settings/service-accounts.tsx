@@ -6,13 +6,13 @@ import type { createToken, listTokens, revokeToken } from '../../../api/groups/s
 import { Action } from '../../client/action.ts';
 import { callOf, creationOf, type Declared, type Filtered, readingOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Beside } from '../../lists/beside.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { listed } from '../../lists/declared-list.tsx';
+import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Account, AccountForm, roles, Scopes } from './account-form.tsx';
 
 type Listed = Filtered<
@@ -24,8 +24,8 @@ const Create = () => {
     () => new Action(creationOf<typeof serviceAccountResource, never>('/api/service-accounts')),
   );
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const body = { name: String(said.get('name')), role: String(said.get('role')) };
+    const formData = new FormData(form);
+    const body = { name: String(formData.get('name')), role: String(formData.get('role')) };
     if ((await action.run({ body: body as never })) === undefined) return;
     form.reset();
     refresh();
@@ -55,12 +55,12 @@ const NewToken = ({ id }: { readonly id: string }) => {
   const [action] = useState(() => new Action(callOf<typeof createToken>('POST', '/api/service-accounts/{id}/tokens')));
   const [token, setToken] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
-    const scopes = String(said.get('scopes'))
+    const formData = new FormData(form);
+    const scopes = String(formData.get('scopes'))
       .split(/[\s,]+/)
       .filter((scope) => scope !== '');
-    const expiresAt = new Date(Date.now() + Number(said.get('days')) * dayMs).toISOString();
-    const made = await action.run({ params: { id }, body: { name: String(said.get('name')), scopes, expiresAt } });
+    const expiresAt = new Date(Date.now() + Number(formData.get('days')) * dayMs).toISOString();
+    const made = await action.run({ params: { id }, body: { name: String(formData.get('name')), scopes, expiresAt } });
     if (made === undefined) return;
     form.reset();
     setToken(made.token);
@@ -125,11 +125,11 @@ const OpenAccount = ({
     onClose();
     refresh();
   };
-  const { answer, error } = useAsked(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens'), {
+  const { answer, error } = useQuery(callOf<typeof listTokens>('GET', '/api/service-accounts/{id}/tokens'), {
     params: { id },
   });
   return (
-    <Beside label="Service account" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="Service account" title={item?.name ?? id} onClose={onClose}>
       <Problem error={error ?? removing.error.value} />
       {item === undefined ? null : <AccountForm key={`${item.version}`} of={item} />}
       <NewToken id={id} />
@@ -148,7 +148,7 @@ const OpenAccount = ({
       <button type="button" class="plain" onClick={() => void remove()}>
         Delete this account
       </button>
-    </Beside>
+    </SidePanel>
   );
 };
 

@@ -8,10 +8,10 @@ import type { getBilling } from '../../../api/groups/usage/billing.ts';
 import type { patchAccount } from '../../../api/groups/users/account.ts';
 import type { getIdentityProvider } from '../../../api/groups/users/identity-provider.ts';
 import { callOf, listOf } from '../../client/call.ts';
-import { later } from '../../frame/later.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { OpenAuditRecord } from './audit.tsx';
 import { AuditTools } from './audit-tools.tsx';
 import { DeadLetters } from './dead-letters.tsx';
@@ -42,7 +42,7 @@ const Audit = listed({
 export const Settings = partsOf('Settings', [
   { name: '', title: 'Usage', View: Usage },
   {
-    ...{ name: 'projects', title: 'Projects', asks: listOf<typeof projectResource>('/api/projects') },
+    ...{ name: 'projects', title: 'Projects', requiredCall: listOf<typeof projectResource>('/api/projects') },
     View: later(async () => (await import('./projects.tsx')).Projects),
   },
   { name: 'keys', title: 'Keys', View: Keys },
@@ -51,16 +51,20 @@ export const Settings = partsOf('Settings', [
   { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts },
   { name: 'dead-letters', title: 'Dead letters', View: DeadLetters },
   {
-    ...{ name: 'organization', title: 'Organization', asks: callOf<typeof patchAccount>('PATCH', '/api/account') },
+    ...{
+      name: 'organization',
+      title: 'Organization',
+      requiredCall: callOf<typeof patchAccount>('PATCH', '/api/account'),
+    },
     View: later(async () => (await import('./organization.tsx')).Organization),
   },
   {
-    ...{ name: 'billing', title: 'Billing', asks: callOf<typeof getBilling>('GET', '/api/billing') },
+    ...{ name: 'billing', title: 'Billing', requiredCall: callOf<typeof getBilling>('GET', '/api/billing') },
     View: later(async () => (await import('./billing.tsx')).Billing),
   },
   {
     ...{ name: 'identity-provider', title: 'Identity provider' },
-    asks: callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
+    requiredCall: callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
     View: later(async () => (await import('./identity-provider.tsx')).IdentityProvider),
   },
   { name: 'audit', title: 'Audit log', View: Audit },

@@ -4,8 +4,8 @@ import type { getUsageTimeSeries } from '../../../api/groups/usage/timeseries.ts
 import { Lines } from '../../charts/lines.tsx';
 import { type Answered, callOf } from '../../client/call.ts';
 import { change, inAddress } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 
 type Volumes = Answered<typeof getUsageTimeSeries>;
 
@@ -27,8 +27,8 @@ const linesOf = ({ series, from, to, step }: Volumes) => {
   };
 };
 
-const oneOf = <Key extends string>(of: Readonly<Record<Key, string>>, written: string, usual: Key): Key =>
-  written in of ? (written as Key) : usual;
+const oneOf = <Key extends string>(of: Readonly<Record<Key, string>>, written: string, defaultKey: Key): Key =>
+  written in of ? (written as Key) : defaultKey;
 
 const Choice = ({
   label,
@@ -56,8 +56,10 @@ const Choice = ({
 export const UsageOverTime = () => {
   const by = oneOf(groups, inAddress('by'), 'signal');
   const step = oneOf(steps, inAddress('step'), 'day');
-  const standing = useAsked(callOf<typeof getUsageTimeSeries>('GET', '/api/usage/timeseries'), { query: { by, step } });
-  const { answer, error } = standing;
+  const queryState = useQuery(callOf<typeof getUsageTimeSeries>('GET', '/api/usage/timeseries'), {
+    query: { by, step },
+  });
+  const { answer, error } = queryState;
   const drawn = useMemo(() => (answer === undefined ? undefined : linesOf(answer)), [answer]);
   return (
     <section aria-label="Usage over time">
@@ -79,7 +81,7 @@ export const UsageOverTime = () => {
           {answer.leftOut === 0 ? null : <p class="soft">Without {answer.leftOut} that sent less.</p>}
         </>
       )}
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </section>
   );
 };

@@ -7,14 +7,14 @@ import { shownValue } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { UsageOverTime } from './usage-over-time.tsx';
 
 type Quotas = Answered<typeof getQuotas>;
@@ -33,13 +33,13 @@ const setCall = callOf<typeof setQuotas>('PUT', '/api/usage/quotas');
 const SetQuotas = ({ quotas }: { readonly quotas: Quotas }) => {
   const [action] = useState(() => new Action(setCall));
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
+    const formData = new FormData(form);
     const of = (window: (typeof windows)[number]) => ({
       ...quotas[window],
       total: {
         ...quotas[window].total,
-        warnBytes: inBytes(said.get(`${window} warnBytes`)),
-        rejectBytes: inBytes(said.get(`${window} rejectBytes`)),
+        warnBytes: inBytes(formData.get(`${window} warnBytes`)),
+        rejectBytes: inBytes(formData.get(`${window} rejectBytes`)),
       },
     });
     if ((await action.run({ body: { day: of('day'), month: of('month') } })) !== undefined) refresh();
@@ -87,9 +87,9 @@ const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
 );
 
 export const Usage = () => {
-  const standing = useAsked(callOf<typeof getUsage>('GET', '/api/usage'), { query: {} });
-  const { answer, error } = standing;
-  const known = useAsked(callOf<typeof getQuotas>('GET', '/api/usage/quotas'), {});
+  const queryState = useQuery(callOf<typeof getUsage>('GET', '/api/usage'), { query: {} });
+  const { answer, error } = queryState;
+  const known = useQuery(callOf<typeof getQuotas>('GET', '/api/usage/quotas'), {});
   return (
     <>
       <Scrolled class="scrolled" label="Usage">
@@ -141,7 +141,7 @@ export const Usage = () => {
           </>
         )}
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

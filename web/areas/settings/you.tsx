@@ -11,12 +11,12 @@ import type { endSession, listSessions } from '../../../api/groups/authenticatio
 import { Action } from '../../client/action.ts';
 import { type Answered, callOf } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
 import { Organizations } from './organizations.tsx';
 
@@ -63,19 +63,19 @@ const Code = ({ label, isRequired = true }: { readonly label: string; readonly i
 
 const Password = () => {
   const [action] = useState(() => new Action(passwordCall));
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const run = async (form: HTMLFormElement): Promise<void> => {
-    setSaid('');
+    setMessage('');
     const { currentPassword = '', newPassword = '', code } = typedIn(form);
     const body = { currentPassword, newPassword, ...(code === undefined ? {} : { code }) };
     const answer = await action.run({ body });
     if (answer === undefined) return;
     form.reset();
-    setSaid(`It was changed. Other sessions that were ended: ${answer.endedSessions}.`);
+    setMessage(`It was changed. Other sessions that were ended: ${answer.endedSessions}.`);
     refresh();
   };
   return (
-    <ActionForm action={action} label="Change the password" onSubmit={run} said={said}>
+    <ActionForm action={action} label="Change the password" onSubmit={run} message={message}>
       {/* So that what keeps passwords knows whose it is. */}
       <input hidden={true} autocomplete="username" readOnly={true} value={session.value?.user.email} />
       <Secret label="Your password" name="currentPassword" />
@@ -127,18 +127,18 @@ const SetUp = () => {
   );
 };
 
-const Kept = () => {
+const MultiFactorSettings = () => {
   const [renewing] = useState(() => new Action(renewCall));
-  const [turning] = useState(() => new Action(turnOffCall));
+  const [disabling] = useState(() => new Action(turnOffCall));
   const [codes, setCodes] = useState<readonly string[]>();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const renew = async (form: HTMLFormElement): Promise<void> => {
     const { code = '' } = typedIn(form);
     setCodes((await renewing.run({ body: { code } }))?.recoveryCodes);
   };
   const turnOff = async (form: HTMLFormElement): Promise<void> => {
     const { code = '', password = '' } = typedIn(form);
-    if ((await turning.run({ body: { code, password } })) !== undefined) setSaid('It is off.');
+    if ((await disabling.run({ body: { code, password } })) !== undefined) setMessage('It is off.');
     form.reset();
   };
   return (
@@ -148,7 +148,7 @@ const Kept = () => {
         <Code label="Code for new ones" />
       </ActionForm>
       {codes === undefined ? null : <RecoveryCodes codes={codes} />}
-      <ActionForm action={turning} label="Turn it off" onSubmit={turnOff} said={said}>
+      <ActionForm action={disabling} label="Turn it off" onSubmit={turnOff} message={message}>
         <Secret label="Password to turn it off" name="password" />
         <Code label="Code to turn it off" />
       </ActionForm>
@@ -186,7 +186,7 @@ const Sessions = ({ items }: { readonly items: readonly SignedIn[] }) => (
 );
 
 export const You = () => {
-  const standing = useAsked(sessionsCall, { query: {} });
+  const queryState = useQuery(sessionsCall, { query: {} });
   return (
     <>
       <Scrolled class="scrolled" label="How you sign in">
@@ -194,13 +194,13 @@ export const You = () => {
         <Password />
         <h2>Second factor</h2>
         <SetUp />
-        <Kept />
+        <MultiFactorSettings />
         <h2>Where you are signed in</h2>
-        <Problem error={standing.error} />
-        <Sessions items={standing.answer?.items ?? []} />
+        <Problem error={queryState.error} />
+        <Sessions items={queryState.answer?.items ?? []} />
         <Organizations />
       </Scrolled>
-      <Freshness of={standing} />
+      <Freshness of={queryState} />
     </>
   );
 };

@@ -7,7 +7,7 @@ type Rule = NonNullable<Alerting['rules']>[number];
 
 const at = 'query.alerting';
 const severities = { page: 'it pages', ticket: 'it is a ticket' } as const;
-const usual: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
+const defaultRule: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
 
 const RuleFields = ({
   rule,
@@ -41,14 +41,14 @@ const RuleFields = ({
       />
       <TextInput
         label="Over the long window"
-        most={16}
+        maxLength={16}
         value={rule.long}
         problem={problem('long')}
         onChange={(long) => onChange({ ...rule, long: long.trim() })}
       />
       <TextInput
         label="and the short one"
-        most={16}
+        maxLength={16}
         value={rule.short}
         problem={problem('short')}
         onChange={(short) => onChange({ ...rule, short: short.trim() })}
@@ -76,7 +76,7 @@ export const AlertingFields = ({
   const chooseOwn = (isNowOwn: boolean): void => {
     const { rules: _, ...others } = alerting;
     setOwn(isNowOwn);
-    onChange(isNowOwn ? { ...others, rules: [usual] } : others);
+    onChange(isNowOwn ? { ...others, rules: [defaultRule] } : others);
   };
   return (
     <fieldset>
@@ -96,7 +96,7 @@ export const AlertingFields = ({
         />
       ))}
       {isOwn ? (
-        <button type="button" class="plain" onClick={() => setRules([...own, usual])}>
+        <button type="button" class="plain" onClick={() => setRules([...own, defaultRule])}>
           Add a burn rule
         </button>
       ) : null}

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { addressOf } from '../../client/call.ts';
 import { ChoiceInput } from '../../editors/inputs.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Raw } from '../../lists/raw.tsx';
 import { exportCall } from './calls.ts';
 
@@ -13,7 +13,7 @@ const versions = { v1: 'OpenSLO 1', v2alpha: 'OpenSLO 2 alpha', v1alpha: 'OpenSL
 export const Exported = ({ id }: { readonly id: string }) => {
   const [version, setVersion] = useState<keyof typeof versions>('v1');
   const sent = { params: { id }, query: { version } };
-  const { answer, error } = useAsked(exportCall, sent);
+  const { answer, error } = useQuery(exportCall, sent);
   return (
     <>
       <ChoiceInput label="Version" options={versions} value={version} problem={undefined} onChange={setVersion} />

@@ -1,12 +1,12 @@
 /** The form in which an objective is written: what is measured, how good that must be and over what, and what its alerts say. */
 import { useState } from 'preact/hooks';
 import type { budgetings } from '../../../schemas/slo-slices.ts';
+import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, ChoiceInput, NumberInput, TextInput } from '../../editors/inputs.tsx';
-import { useSaving } from '../../editors/opened.tsx';
-import { Problem } from '../../frame/standing.tsx';
+import { Problem } from '../../frame/freshness.tsx';
 import { AlertingFields } from './alerting-fields.tsx';
 import { changeSloCall, createSloCall, type Slo, type WrittenQuery, type WrittenSlo, type WrongAt } from './calls.ts';
-import { kindOf, kinds, SliFields, turned } from './sli-fields.tsx';
+import { convertSli, kindOf, kinds, SliFields } from './sli-fields.tsx';
 import { calendarOf, WindowFields } from './window-fields.tsx';
 
 const empty: WrittenSlo = {
@@ -59,7 +59,7 @@ const CountingFields = ({
       <TextInput
         label="A slice of time is"
         hint="Whole minutes that divide the window: 1m, 5m, 1h"
-        most={16}
+        maxLength={16}
         value={query.slice ?? '1m'}
         problem={wrong('query.slice')}
         onChange={(text) => onChange({ ...all, slice: text.trim() })}
@@ -93,7 +93,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
       <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
         label="What it promises"
-        most={4096}
+        maxLength={4096}
         value={written.description ?? ''}
         problem={wrong('description')}
         onChange={(description) => set({ description })}
@@ -103,7 +103,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         options={kinds}
         value={kindOf(written)}
         problem={wrong('type')}
-        onChange={(kind) => set(turned(written, kind))}
+        onChange={(kind) => set(convertSli(written, kind))}
       />
       <TextInput
         label={query.sli === undefined ? 'Service' : 'Service that it is about (empty: none)'}

@@ -2,15 +2,15 @@
 import { Lines } from '../../charts/lines.tsx';
 import { shownValue } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { writtenRange } from '../../frame/time-range.ts';
 import { Unfolded } from '../../frame/unfolded.tsx';
-import { Fields } from '../../lists/beside.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { burnRateCall, forecastCall, type Slo, type Status, statusCall } from './calls.ts';
 import { Exported } from './exported.tsx';
 import { share } from './figures.tsx';
@@ -19,7 +19,7 @@ import { Report } from './report.tsx';
 
 const BurnRate = ({ id }: { readonly id: string }) => {
   const { from, to } = writtenRange.value;
-  const { answer, error } = useAsked(burnRateCall, {
+  const { answer, error } = useQuery(burnRateCall, {
     params: { id },
     query: { from, to },
   });
@@ -44,7 +44,7 @@ const BurnRate = ({ id }: { readonly id: string }) => {
 };
 
 const Forecast = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useAsked(forecastCall, {
+  const { answer, error } = useQuery(forecastCall, {
     params: { id },
   });
   if (answer === undefined) return <Problem error={error} />;
@@ -61,7 +61,7 @@ const Forecast = ({ id }: { readonly id: string }) => {
   );
 };
 
-const Standing = ({ of: answer, targetPct }: { readonly of: Status; readonly targetPct: number | undefined }) => (
+const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly targetPct: number | undefined }) => (
   <>
     {answer.error === null ? null : <p class="problem">{shownText(answer.error)}</p>}
     <Fields
@@ -92,9 +92,9 @@ const Standing = ({ of: answer, targetPct }: { readonly of: Status; readonly tar
   </>
 );
 
-export const Told = ({ item }: { readonly item: Slo }) => {
+export const Details = ({ item }: { readonly item: Slo }) => {
   const { id, service, description = '', targetPct, enabled } = item;
-  const { answer, error } = useAsked(statusCall, { params: { id } });
+  const { answer, error } = useQuery(statusCall, { params: { id } });
   return (
     <>
       <Problem error={error} />
@@ -107,7 +107,7 @@ export const Told = ({ item }: { readonly item: Slo }) => {
           </li>
         </ul>
       )}
-      {answer === undefined ? null : <Standing of={answer} targetPct={targetPct} />}
+      {answer === undefined ? null : <SloStatus of={answer} targetPct={targetPct} />}
       <Forecast id={id} />
       <BurnRate id={id} />
       <PolicyPart id={id} status={answer} />

@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
+import { wrongIn } from '../../editors/form-state.tsx';
 import { CheckInput, ChoiceInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
-import { wrongIn } from '../../editors/opened.tsx';
-import { useAsked } from '../../frame/asked.ts';
-import { may, whyNot } from '../../frame/rights.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Problem } from '../../frame/standing.tsx';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { type Policy, policyCall, type Status, setPolicyCall, type WrongAt } from './calls.ts';
 
 type Step = Policy['steps'][number];
@@ -46,7 +46,13 @@ const StepFields = ({
   return (
     <fieldset>
       <legend>Step {index + 1}</legend>
-      <TextInput label="Name" most={64} value={step.name} problem={at('name')} onChange={(name) => set({ name })} />
+      <TextInput
+        label="Name"
+        maxLength={64}
+        value={step.name}
+        problem={at('name')}
+        onChange={(name) => set({ name })}
+      />
       <ChoiceInput
         label="It holds where"
         options={occasions}
@@ -74,7 +80,7 @@ const StepFields = ({
           />
           <TextInput
             label="Over"
-            most={16}
+            maxLength={16}
             value={window ?? ''}
             problem={at('window')}
             onChange={(text) => set({ window: text.trim() })}
@@ -152,7 +158,7 @@ const holding = (holds: boolean | null | undefined): string =>
   holds === undefined || holds === null ? '' : holds ? ' It holds now.' : ' It does not hold now.';
 
 export const PolicyPart = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
-  const { answer, error } = useAsked(policyCall, { params: { id } });
+  const { answer, error } = useQuery(policyCall, { params: { id } });
   const [isEdited, setEdited] = useState(false);
   const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.holds]));
   return (
@@ -177,7 +183,7 @@ export const PolicyPart = ({ id, status }: { readonly id: string; readonly statu
               Write the policy
             </button>
           ) : (
-            <p class="soft">{whyNot(setPolicyCall, 'Writing its policy')}</p>
+            <p class="soft">{explainDenial(setPolicyCall, 'Writing its policy')}</p>
           )}
         </>
       )}

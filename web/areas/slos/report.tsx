@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { type Answered, addressOf } from '../../client/call.ts';
 import { ChoiceInput } from '../../editors/inputs.tsx';
-import { useAsked } from '../../frame/asked.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { shownMoment } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
+import { useQuery } from '../../frame/use-query.ts';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { reportCall } from './calls.ts';
 import { Left, share } from './figures.tsx';
 
@@ -28,7 +28,7 @@ const metOf = ({ isMet, hasEnded }: Period): string => {
 export const Report = ({ id }: { readonly id: string }) => {
   const [period, setPeriod] = useState<Length>('month');
   const sent = { params: { id }, query: { period, from: since[period] } };
-  const { answer, error } = useAsked(reportCall, sent);
+  const { answer, error } = useQuery(reportCall, sent);
   return (
     <>
       <ChoiceInput label="By" options={periods} value={period} problem={undefined} onChange={setPeriod} />

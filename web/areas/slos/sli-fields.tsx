@@ -35,7 +35,7 @@ const begun = (kind: Kind, service: string): Sli | undefined => {
 };
 
 /** An objective that measures something else. */
-export const turned = ({ query, service = '' }: WrittenSlo, kind: Kind): Partial<WrittenSlo> => {
+export const convertSli = ({ query, service = '' }: WrittenSlo, kind: Kind): Partial<WrittenSlo> => {
   const { sli: _, ...others } = query;
   const sli = begun(kind, service);
   return {
@@ -61,7 +61,7 @@ export const SliFields = ({
   readonly onChange: (sli: Sli) => void;
 }) => {
   const side = sli.good === undefined ? 'bad' : 'good';
-  const asked = (part: keyof typeof titles) => (
+  const renderPart = (part: keyof typeof titles) => (
     <fieldset key={part}>
       <legend>{titles[part]}</legend>
       <QuestionFields
@@ -76,7 +76,7 @@ export const SliFields = ({
   if (isFigure(sli))
     return (
       <>
-        {asked('value')}
+        {renderPart('value')}
         <ChoiceInput
           label="A slice of time is good where it is"
           options={operators}
@@ -106,8 +106,8 @@ export const SliFields = ({
           onChange({ ...others, [next]: good ?? bad });
         }}
       />
-      {asked(side)}
-      {asked('total')}
+      {renderPart(side)}
+      {renderPart('total')}
     </>
   );
 };

@@ -1,12 +1,12 @@
 /** Service level objectives: how each stands, writing them, and importing those that are written elsewhere. */
-import { openedOf, writeOf } from '../../editors/opened.tsx';
-import { later } from '../../frame/later.tsx';
+import { openedOf, writeOf } from '../../editors/form-state.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { partsOf } from '../../frame/parts.tsx';
-import { listed } from '../../lists/listed.tsx';
+import { listed } from '../../lists/declared-list.tsx';
 import { createSloCall, importCall, slosCall } from './calls.ts';
 import { Left, share } from './figures.tsx';
 import { SloForm } from './form.tsx';
-import { Told } from './objective.tsx';
+import { Details } from './objective.tsx';
 import { shownWindow } from './window-fields.tsx';
 
 const noun = 'objective';
@@ -23,18 +23,18 @@ const List = listed({
     Service: ({ service }) => service,
     Target: ({ targetPct }) => `${targetPct} %`,
     Over: shownWindow,
-    Indicator: ({ standing }) => share(standing?.sli ?? null),
-    'Budget left': ({ standing }) => <Left percent={standing?.budget.leftPct ?? null} />,
+    Indicator: ({ standing: status }) => share(status?.sli ?? null),
+    'Budget left': ({ standing: status }) => <Left percent={status?.budget.leftPct ?? null} />,
   },
   numbers: ['Target', 'Indicator', 'Budget left'],
   Tools: writeOf(noun, createSloCall),
-  Open: openedOf({ noun, path: '/api/slos/{id}', Form: SloForm, Told }),
+  Open: openedOf({ noun, path: '/api/slos/{id}', Form: SloForm, Details }),
 });
 
 export const Slos = partsOf('Objectives', [
   { name: '', title: 'Objectives', View: List },
   {
-    ...{ name: 'import', title: 'Import', asks: importCall },
+    ...{ name: 'import', title: 'Import', requiredCall: importCall },
     View: later(async () => (await import('./import.tsx')).Import),
   },
 ]);

@@ -67,7 +67,7 @@ export const WindowFields = ({
       <>
         <TextInput
           label="On the clock of"
-          most={64}
+          maxLength={64}
           value={calendar.timeZone}
           problem={wrong('query.calendar.timeZone')}
           onChange={(timeZone) => onCalendar({ ...calendar, timeZone })}

@@ -1,14 +1,14 @@
 /** What sets the spans of the selected region apart from the rest. */
 import { useEffect } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { change, inAddress } from '../../frame/address.ts';
 import { conditionOf, spelled } from '../../frame/conditions.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { type Comparison, compareCall } from './calls.ts';
 import { region, searchOfRegion } from './region.ts';
 
@@ -64,11 +64,11 @@ const Row = ({ of: { field, value, test, selected, baseline, correlated } }: { r
 
 const Differences = ({ of }: { readonly of: Comparison }) => {
   const { items, selected, baseline, isSampled, reason } = of;
-  const told = `${number.format(selected.count)} spans are selected, ${number.format(baseline.count)} are the rest${isSampled ? '; a sample was looked at' : ''}.`;
+  const summary = `${number.format(selected.count)} spans are selected, ${number.format(baseline.count)} are the rest${isSampled ? '; a sample was looked at' : ''}.`;
   return (
     <>
       <p role="status">
-        {told} {items.length === 0 ? (reason ?? 'Nothing sets them apart.') : ''}
+        {summary} {items.length === 0 ? (reason ?? 'Nothing sets them apart.') : ''}
       </p>
       {items.length === 0 ? null : (
         <Scrolled class="scrolled" label="Differences">
@@ -93,19 +93,19 @@ export const Compared = () => {
   useEffect(() => {
     if (chosen === undefined) compared.clear();
     else
-      compared.ask({
+      compared.run({
         query: { from, to, ...projectScope.value, search, selection: searchOfRegion(chosen), limit: 20 },
       });
     return () => compared.cancel();
   }, [from, to, search, chosen, projectScope.value, refreshes.value]);
   if (chosen === undefined) return null;
-  const { answer, error } = compared.standing.value;
+  const { answer, error } = compared.state.value;
   return (
     <section class="compared" aria-label="The selected spans against the rest">
       <h2>What sets the selected spans apart</h2>
       <Problem error={error} />
       {answer === undefined ? null : <Differences of={answer} />}
-      <Freshness of={compared.standing.value} />
+      <Freshness of={compared.state.value} />
     </section>
   );
 };

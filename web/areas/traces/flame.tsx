@@ -58,13 +58,13 @@ interface Box {
 
 /** Boxes that are too narrow to be seen are left out; shares of the width. */
 const narrowest = 0.002;
-const mostRows = 100;
+const maxRows = 100;
 
 const boxesOf = (from: Call): Box[] => {
   const boxes: Box[] = [{ call: from, left: 0, width: 1, row: 0 }];
   for (let at = 0; at < boxes.length; at++) {
     const { call, left, width, row } = boxes[at] as Box;
-    if (row === mostRows) continue;
+    if (row === maxRows) continue;
     let next = left;
     const children = [...call.children.values()].sort((one, other) => other.totalNs - one.totalNs);
     for (const child of children) {

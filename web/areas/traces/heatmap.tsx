@@ -1,13 +1,13 @@
 /** How long spans took, over time: a cell for each step and duration. A drag selects a region, which is held against the rest. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Question } from '../../client/question.ts';
+import { Question } from '../../client/query.ts';
 import { inAddress } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shortTime, shownTime } from '../../frame/shown-time.ts';
-import { Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
+import { Heads } from '../../lists/table-header.tsx';
 import { spansCall } from './calls.ts';
 import { bounds, cellRows, region, searchOf, setRegion } from './region.ts';
 
@@ -24,10 +24,10 @@ interface Heat {
   readonly stepMs: number;
   /** By row, the shortest durations first, and step. */
   readonly counts: readonly (readonly number[])[];
-  readonly most: number;
+  readonly maxCount: number;
 }
 
-const heatOf = (answer: (typeof counted)['standing']['value']['answer']): Heat | undefined => {
+const heatOf = (answer: (typeof counted)['state']['value']['answer']): Heat | undefined => {
   const result = answer?.aggregate;
   if (result === null || result === undefined || result.stepMs === null) return undefined;
   const { stepMs } = result;
@@ -41,7 +41,7 @@ const heatOf = (answer: (typeof counted)['standing']['value']['answer']): Heat |
     const byStep = new Map(result.series.find(({ name }) => name === `d${row}`)?.points ?? []);
     return steps.map((step) => Number(byStep.get(step) ?? 0));
   });
-  return { steps, stepMs, counts, most: Math.max(1, ...counts.flat()) };
+  return { steps, stepMs, counts, maxCount: Math.max(1, ...counts.flat()) };
 };
 
 const nameOf = ({ atLeast, below }: { readonly atLeast: string; readonly below: string }): string => {
@@ -53,11 +53,11 @@ const sum = (counts: readonly number[]): number => counts.reduce((all, count) =>
 
 const sentenceOf = ({ counts }: Heat): string => {
   const all = sum(counts.flat());
-  const told = counts
+  const rowTexts = counts
     .map((row, index) => [nameOf(cellRows[index] ?? { atLeast: '', below: '' }), sum(row)] as const)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${name} ${number.format(count)}`);
-  return `${number.format(all)} spans by duration and time: ${told.join(', ') || 'none'}.`;
+  return `${number.format(all)} spans by duration and time: ${rowTexts.join(', ') || 'none'}.`;
 };
 
 /** The cell below the pointer. */
@@ -96,7 +96,7 @@ const selectedIn = ({ steps }: Heat) => {
 
 const Cells = ({ heat }: { readonly heat: Heat }) => {
   const [drag, setDrag] = useState<Drag>();
-  const { steps, stepMs, counts, most } = heat;
+  const { steps, stepMs, counts, maxCount } = heat;
   const corners = drag === undefined ? selectedIn(heat) : cornersOf(drag);
   const choose = (): void => {
     setDrag(undefined);
@@ -136,7 +136,7 @@ const Cells = ({ heat }: { readonly heat: Heat }) => {
               y={height - (index + 1) * rowHeight}
               height={rowHeight}
               // Few are seen, too: what is slow is seldom.
-              opacity={0.25 + 0.75 * (Math.log1p(count) / Math.log1p(most))}
+              opacity={0.25 + 0.75 * (Math.log1p(count) / Math.log1p(maxCount))}
             />
           ),
         ),
@@ -227,13 +227,13 @@ export const Heatmap = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    counted.ask({ query: { from, to, ...projectScope.value, search, measure, step: 'auto' } });
+    counted.run({ query: { from, to, ...projectScope.value, search, measure, step: 'auto' } });
     return () => counted.cancel();
   }, [from, to, search, projectScope.value, refreshes.value]);
-  const { answer, error, isAsking } = counted.standing.value;
+  const { answer, error, isLoading } = counted.state.value;
   const heat = useMemo(() => heatOf(answer), [answer]);
   return (
-    <div class={isAsking ? 'chart old' : 'chart'}>
+    <div class={isLoading ? 'chart old' : 'chart'}>
       {error?.of('search') === undefined ? <Problem error={error} /> : null}
       {heat === undefined ? (
         error === undefined && <Place />

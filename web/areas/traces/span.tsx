@@ -4,14 +4,14 @@ import { shownDuration } from '../../frame/durations.ts';
 import { Link } from '../../frame/link.tsx';
 import { shownText, textOf } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Beside, Fields } from '../../lists/beside.tsx';
 import { Raw } from '../../lists/raw.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import type { Span, TraceLog } from './calls.ts';
 
 export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onClose: () => void }) => {
   const { name, service, kind, status, statusMessage, durationNs, selfTimeNs, startTime, warnings } = span;
   return (
-    <Beside label="Span" title={name} onClose={onClose}>
+    <SidePanel label="Span" title={name} onClose={onClose}>
       <Fields
         values={{
           ...{ service, kind, status, 'status message': statusMessage },
@@ -29,21 +29,21 @@ export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onCl
       ))}
       <h3>Resource</h3>
       <Fields values={span.resource} />
-    </Beside>
+    </SidePanel>
   );
 };
 
 /** Characters of a line that are shown here. */
-const mostShown = 20_000;
+const maxShown = 20_000;
 
 export const OpenLog = ({ log, onClose }: { readonly log: TraceLog; readonly onClose: () => void }) => (
-  <Beside label="Log" title={log.severity || 'Log'} onClose={onClose}>
-    <Raw label="Body" text={textOf(log.body).slice(0, mostShown)} />
+  <SidePanel label="Log" title={log.severity || 'Log'} onClose={onClose}>
+    <Raw label="Body" text={textOf(log.body).slice(0, maxShown)} />
     <ul class="links">
       <li>
         <Link to={toArea('/logs', { search: `traceId:${log.traceId}`, record: log.id })}>It among the logs</Link>
       </li>
     </ul>
     <Fields values={{ service: log.service, time: shownTime(Date.parse(log.timestamp)), ...log.attributes }} />
-  </Beside>
+  </SidePanel>
 );

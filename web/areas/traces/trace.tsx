@@ -1,14 +1,14 @@
 /** One trace: its spans as a waterfall or a flame graph, and one of them beside it. */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
-import { Question } from '../../client/question.ts';
+import { Paged } from '../../client/pages.ts';
+import { Question } from '../../client/query.ts';
 import { addressWith, change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
 import { HoldAgainst } from './hold-against.tsx';
@@ -17,11 +17,11 @@ import { holds, inOrder, type PlacedSpan } from './span-order.ts';
 import { folded, logKey, Waterfall } from './waterfall.tsx';
 
 /** Spans that are read of one trace, and logs that stand among them. */
-const [mostSpans, mostLogs] = [250_000, 1_000];
+const [maxSpans, maxLogs] = [250_000, 1_000];
 
 const pages = new Paged(traceCall, ({ spans }) => spans);
 const logs = new Question(traceLogsCall);
-const placed = computed(() => inOrder(pages.items.value, pages.first.standing.value.answer?.startTime ?? ''));
+const placed = computed(() => inOrder(pages.items.value, pages.first.state.value.answer?.startTime ?? ''));
 const number = new Intl.NumberFormat('en');
 
 const logsOf = ({ startTime, durationNs, traceId: id }: Trace): string => {
@@ -79,24 +79,26 @@ const nothing: ReadonlySet<string> = new Set();
 
 /** What is looked for in the spans, and which of them hold it. */
 const useFind = (spans: readonly PlacedSpan[]) => {
-  const [sought, setSought] = useState('');
+  const [searchText, setSearchText] = useState('');
   const [at, setAt] = useState(-1);
   const found = useMemo(
     () =>
-      sought === '' ? [] : spans.filter((each) => holds(each, sought.toLowerCase())).map(({ span }) => span.spanId),
-    [spans, sought],
+      searchText === ''
+        ? []
+        : spans.filter((each) => holds(each, searchText.toLowerCase())).map(({ span }) => span.spanId),
+    [spans, searchText],
   );
   const matches = useMemo(() => (found.length === 0 ? nothing : new Set(found)), [found]);
   const find = (text: string, step: number): void => {
     folded.value = new Set();
-    const isNew = text !== sought;
-    setSought(text);
+    const isNew = text !== searchText;
+    setSearchText(text);
     setAt(isNew ? 0 : (at + step + Math.max(1, found.length)) % Math.max(1, found.length));
   };
-  return { sought, matches, held: found[at] ?? '', at, count: found.length, find };
+  return { searchText, matches, held: found[at] ?? '', at, count: found.length, find };
 };
 
-const Find = ({ of: { sought, at, count, find } }: { readonly of: ReturnType<typeof useFind> }) => {
+const Find = ({ of: { searchText, at, count, find } }: { readonly of: ReturnType<typeof useFind> }) => {
   const [typed, setTyped] = useState('');
   return (
     <form
@@ -123,7 +125,7 @@ const Find = ({ of: { sought, at, count, find } }: { readonly of: ReturnType<typ
         Previous
       </button>
       <span role="status">
-        {sought === '' ? '' : count === 0 ? 'No span has it.' : `${at + 1} of ${number.format(count)}`}
+        {searchText === '' ? '' : count === 0 ? 'No span has it.' : `${at + 1} of ${number.format(count)}`}
       </span>
     </form>
   );
@@ -134,7 +136,7 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
   const open = inAddress('span');
   const span = pages.items.value.find(({ spanId }) => spanId === open);
   const inLine = inAddress('logs') !== 'off';
-  const items = logs.standing.value.answer?.items;
+  const items = logs.state.value.answer?.items;
   const log = items?.find(({ id }) => logKey(id) === open);
   const close = (): void => change({ span: '' });
   return (
@@ -186,8 +188,8 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
         </button>
         <HoldAgainst />
       </div>
-      {logs.standing.value.answer?.nextCursor == null ? null : (
-        <p class="soft">The last {number.format(mostLogs)} logs stand among the spans.</p>
+      {logs.state.value.answer?.nextCursor == null ? null : (
+        <p class="soft">The last {number.format(maxLogs)} logs stand among the spans.</p>
       )}
       <div class={span === undefined && log === undefined ? 'list' : 'list with-record'}>
         {isFlame ? (
@@ -211,18 +213,18 @@ export const TraceView = ({ id }: { readonly id: string }) => {
   useEffect(() => {
     pages.first.clear();
     folded.value = new Set();
-    pages.ask({ params: { id }, query: {} });
-    logs.ask({ params: { id }, query: { limit: mostLogs } });
+    pages.load({ params: { id }, query: {} });
+    logs.run({ params: { id }, query: { limit: maxLogs } });
     return () => {
       pages.cancel();
       logs.cancel();
     };
   }, [id]);
-  const { answer, error } = pages.first.standing.value;
+  const { answer, error } = pages.first.state.value;
   const read = pages.items.value.length;
   // All pages come, one after the other: what stands below what is known with the last one.
   useEffect(() => {
-    if (read > 0 && read < mostSpans && pages.hasFurther.value) pages.askFurther();
+    if (read > 0 && read < maxSpans && pages.hasFurther.value) pages.loadMore();
   }, [read, pages.hasFurther.value, pages.isReading.value]);
   return (
     <div class="logs">
@@ -237,7 +239,7 @@ export const TraceView = ({ id }: { readonly id: string }) => {
         </>
       )}
       <Problem error={pages.furtherError.value} />
-      <Freshness of={pages.first.standing.value} />
+      <Freshness of={pages.first.state.value} />
     </div>
   );
 };

@@ -1,15 +1,15 @@
 /** Traces: search, the list, and one trace by its id. */
 import { useEffect } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { addressWith, change, go, inAddress, path } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
-import { later } from '../../frame/later.tsx';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../frame/time-range.ts';
-import { Found } from '../../lists/found.tsx';
+import { Found } from '../../lists/empty-state.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
 import { Compared } from './compared.tsx';
@@ -49,10 +49,10 @@ const List = () => {
   const { from, to } = writtenRange.value;
   const search = inAddress('search');
   useEffect(() => {
-    list.ask({ query: { from, to, search, ...projectScope.value, limit: 100 } });
+    list.load({ query: { from, to, search, ...projectScope.value, limit: 100 } });
     return () => list.cancel();
   }, [from, to, search, projectScope.value, refreshes.value]);
-  const { error } = list.first.standing.value;
+  const { error } = list.first.state.value;
   const atSearch = error?.of('search');
   return (
     <div class="logs">
@@ -74,7 +74,7 @@ const List = () => {
         <Listed />
       </div>
       <Problem error={list.furtherError.value} />
-      <Freshness of={list.first.standing.value} />
+      <Freshness of={list.first.state.value} />
     </div>
   );
 };

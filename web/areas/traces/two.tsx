@@ -1,27 +1,27 @@
 /** Two traces side by side: each call with what it took in both, and where they differ most. */
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Paged } from '../../client/paged.ts';
+import { Paged } from '../../client/pages.ts';
 import { addressWith } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
+import { Freshness, Problem } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { shownText } from '../../frame/shown-text.tsx';
 import { shownTime } from '../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../frame/standing.tsx';
-import { Heads } from '../../lists/heads.tsx';
 import { Scrolled } from '../../lists/scrolled.tsx';
-import { moreOf, type PairedCall, paired, type Side } from './beside.ts';
+import { Heads } from '../../lists/table-header.tsx';
 import { type Trace, traceCall } from './calls.ts';
+import { moreOf, type PairedCall, paired, type Side } from './compare-traces.ts';
 import { inOrder } from './span-order.ts';
 
 /** Spans that are read of each, and calls that are shown. */
-const [mostSpans, mostCalls] = [50_000, 1_000];
+const [maxSpans, maxCalls] = [50_000, 1_000];
 
 const number = new Intl.NumberFormat('en');
 
 const traceOf = () => {
   const pages = new Paged(traceCall, ({ spans }) => spans);
-  const placed = computed(() => inOrder(pages.items.value, pages.first.standing.value.answer?.startTime ?? ''));
+  const placed = computed(() => inOrder(pages.items.value, pages.first.state.value.answer?.startTime ?? ''));
   return { pages, placed };
 };
 const [one, other] = [traceOf(), traceOf()];
@@ -30,14 +30,14 @@ const [one, other] = [traceOf(), traceOf()];
 const useTrace = ({ pages }: typeof one, id: string): Trace | undefined => {
   useEffect(() => {
     pages.first.clear();
-    pages.ask({ params: { id }, query: {} });
+    pages.load({ params: { id }, query: {} });
     return () => pages.cancel();
   }, [id]);
   const read = pages.items.value.length;
   useEffect(() => {
-    if (read > 0 && read < mostSpans && pages.hasFurther.value) pages.askFurther();
+    if (read > 0 && read < maxSpans && pages.hasFurther.value) pages.loadMore();
   }, [read, pages.hasFurther.value, pages.isReading.value]);
-  return pages.first.standing.value.answer;
+  return pages.first.state.value.answer;
 };
 
 const Head = ({ trace, of }: { readonly trace: Trace; readonly of: typeof one }) => {
@@ -66,7 +66,7 @@ const SideCells = ({ side }: { readonly side: Side | undefined }) =>
     </td>
   );
 
-const Line = ({ call, most }: { readonly call: PairedCall; readonly most: number }) => {
+const Line = ({ call, maxDifference }: { readonly call: PairedCall; readonly maxDifference: number }) => {
   const more = moreOf(call);
   return (
     <tr>
@@ -77,7 +77,10 @@ const Line = ({ call, most }: { readonly call: PairedCall; readonly most: number
       <SideCells side={call.other} />
       <td class={more > 0 ? 'text-error' : ''}>
         {more === 0 ? 'the same' : `${shownDuration(Math.abs(more))} ${more > 0 ? 'more' : 'less'}`}
-        <span class={more > 0 ? 'share selected' : 'share'} style={{ width: `${(100 * Math.abs(more)) / most}%` }} />
+        <span
+          class={more > 0 ? 'share selected' : 'share'}
+          style={{ width: `${(100 * Math.abs(more)) / maxDifference}%` }}
+        />
       </td>
     </tr>
   );
@@ -86,7 +89,7 @@ const Line = ({ call, most }: { readonly call: PairedCall; readonly most: number
 const Calls = () => {
   const [isByDifference, setByDifference] = useState(false);
   const calls = useMemo(() => paired(one.placed.value, other.placed.value), [one.placed.value, other.placed.value]);
-  const most = Math.max(1, ...calls.slice(0, 50_000).map((call) => Math.abs(moreOf(call))));
+  const maxDifference = Math.max(1, ...calls.slice(0, 50_000).map((call) => Math.abs(moreOf(call))));
   const shown = isByDifference
     ? [...calls].sort((left, right) => Math.abs(moreOf(right)) - Math.abs(moreOf(left)))
     : calls;
@@ -104,14 +107,14 @@ const Calls = () => {
         <table class="figures texts two">
           <Heads columns={['Call', 'Here', 'In the other', 'The other took']} />
           <tbody>
-            {shown.slice(0, mostCalls).map((call) => (
-              <Line key={call.key} call={call} most={most} />
+            {shown.slice(0, maxCalls).map((call) => (
+              <Line key={call.key} call={call} maxDifference={maxDifference} />
             ))}
           </tbody>
         </table>
-        {calls.length > mostCalls ? (
+        {calls.length > maxCalls ? (
           <p class="soft">
-            The first {number.format(mostCalls)} of {number.format(calls.length)} calls.
+            The first {number.format(maxCalls)} of {number.format(calls.length)} calls.
           </p>
         ) : null}
       </Scrolled>
@@ -127,12 +130,12 @@ export const TwoTraces = ({ id, withId }: { readonly id: string; readonly withId
       <Link to={addressWith({ with: '' })}>The first one alone</Link>
       {[one, other].map((each, index) => (
         <div key={index === 0 ? 'one' : 'other'}>
-          <Problem error={each.pages.first.standing.value.error ?? each.pages.furtherError.value} />
+          <Problem error={each.pages.first.state.value.error ?? each.pages.furtherError.value} />
           {traces[index] === undefined ? null : <Head trace={traces[index]} of={each} />}
         </div>
       ))}
       {traces[0] === undefined || traces[1] === undefined ? null : <Calls />}
-      <Freshness of={other.pages.first.standing.value} />
+      <Freshness of={other.pages.first.state.value} />
     </div>
   );
 };

@@ -5,7 +5,7 @@ import { change, inAddress } from '../../frame/address.ts';
 import { shownDuration } from '../../frame/durations.ts';
 import { levelOf } from '../../frame/severity.ts';
 import { inCell, shownText, textOf } from '../../frame/shown-text.tsx';
-import { type Cell, type LookingCell, Rows } from '../../lists/rows.tsx';
+import { type Cell, Rows, type StyledCell } from '../../lists/rows.tsx';
 import type { Trace, TraceLog } from './calls.ts';
 import { nanosecondsOf, type PlacedSpan, unfolded } from './span-order.ts';
 
@@ -67,7 +67,7 @@ const percent = (part: number, whole: number): string => `${Math.min(100, Math.m
 const track = { class: 'track' };
 
 const barCell = ({ span, offsetNs }: PlacedSpan, whole: number, stretches: readonly Stretch[]): Cell => ({
-  look: track,
+  attributes: track,
   content: [
     <span
       key="bar"
@@ -105,23 +105,23 @@ const Fold = ({ id, below, isFolded }: { readonly id: string; readonly below: nu
 );
 
 /** Indented as it stands; what has nothing below leaves the place of its fold empty. */
-const indented = (depth: number, hasFold: boolean): LookingCell['look'] => ({
+const indented = (depth: number, hasFold: boolean): StyledCell['attributes'] => ({
   style: { paddingLeft: `calc(${Math.min(depth, 20)}em + ${hasFold ? 0 : 24}px)` },
 });
 
 const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell => {
   const name = shownText(span.name);
-  const look = indented(depth, below > 0);
+  const attributes = indented(depth, below > 0);
   const hasFailed = span.status === 'error';
   // Most spans are no more than their name.
   if (below === 0 && !hasFailed && !isMatch && span.warnings.length === 0 && typeof name === 'string')
-    return { look, content: name };
+    return { attributes, content: name };
   const isFolded = folded.value.has(span.spanId);
   const odd = span.warnings.flatMap((warning) =>
     warning in oddities ? [oddities[warning as keyof typeof oddities]] : [],
   );
   return {
-    look,
+    attributes,
     content: (
       <>
         {below === 0 ? null : <Fold {...{ id: span.spanId, below, isFolded }} />}
@@ -141,7 +141,7 @@ const keyOf = (row: Row): string => ('of' in row ? row.of.span.spanId : logKey(r
 /** A line is as wide as the row. When it was written stands behind it. */
 const logCells = ({ log, depth, offsetNs, service }: LogRow, whole: number): readonly Cell[] => [
   {
-    look: { ...indented(depth, false), class: 'in-line' },
+    attributes: { ...indented(depth, false), class: 'in-line' },
     content: (
       <>
         <b class={`text-${levelOf(log.severity)}`}>{log.severity || 'log'}</b> at {shownDuration(offsetNs)}
@@ -150,7 +150,7 @@ const logCells = ({ log, depth, offsetNs, service }: LogRow, whole: number): rea
       </>
     ),
   },
-  { look: track, content: <span class="moment" style={{ left: percent(offsetNs, whole) }} /> },
+  { attributes: track, content: <span class="moment" style={{ left: percent(offsetNs, whole) }} /> },
 ];
 
 export const Waterfall = ({

@@ -28,12 +28,12 @@ export const compareLogPatterns = defineOperation({
   response: z.strictObject({ items: z.array(ComparedPattern), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { columns, clock }) {
     const nowMs = clock.now();
-    const asked = { caller, signal: 'logs', nowMs } as const;
+    const rangeContext = { caller, signal: 'logs', nowMs } as const;
     const page = query.cursor === undefined ? undefined : pageOf(query.cursor);
-    const range = page?.range ?? rangeOf(query, asked);
-    const baseline = page?.baseline ?? rangeOf(baselineOf(query, range), asked);
+    const range = page?.range ?? rangeOf(query, rangeContext);
+    const baseline = page?.baseline ?? rangeOf(baselineOf(query, range), rangeContext);
     if (page !== undefined)
-      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...asked, wasListed: true });
+      for (const each of [range, baseline]) refuseBeyondRetention(each, { ...rangeContext, wasListed: true });
     const compared = await comparePatterns(columns.of(caller.tenantId), { range, baseline }, query);
     const found = compared.filter(({ change }) => query.change === undefined || change === query.change);
     const first = page === undefined ? 0 : found.findIndex(({ id }) => id === page.id) + 1;

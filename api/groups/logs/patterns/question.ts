@@ -23,5 +23,5 @@ export const questionOf = (
   range,
   filter,
   nowMs,
-  keptMs: nowMs - caller.plan.retentionDays.logs * dayMs,
+  retainedFromMs: nowMs - caller.plan.retentionDays.logs * dayMs,
 });

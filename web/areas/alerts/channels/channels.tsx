@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { change } from '../../../frame/address.ts';
-import { may, whyNot } from '../../../frame/rights.ts';
+import { Problem } from '../../../frame/freshness.tsx';
+import { explainDenial, may } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Problem } from '../../../frame/standing.tsx';
 import { refresh } from '../../../frame/time-range.ts';
-import { Beside, Fields } from '../../../lists/beside.tsx';
-import { listed } from '../../../lists/listed.tsx';
+import { listed } from '../../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../../lists/side-panel.tsx';
 import { type Channel, channelsCall, createChannelCall, removeChannelCall, testChannelCall } from './calls.ts';
 import { ChannelDeliveries } from './deliveries.tsx';
 import { ChannelEditor } from './editor.tsx';
@@ -36,7 +36,7 @@ const Remove = ({ of: { id, name, version }, onClose }: { readonly of: Channel; 
 
 const Change = ({ of, onClose }: { readonly of: Channel; readonly onClose: () => void }) => {
   const [isEdited, setEdited] = useState(false);
-  if (!may(testChannelCall)) return <p class="soft">{whyNot(testChannelCall, 'Changing and trying it')}</p>;
+  if (!may(testChannelCall)) return <p class="soft">{explainDenial(testChannelCall, 'Changing and trying it')}</p>;
   if (isEdited) return <ChannelEditor of={of} onSaved={() => setEdited(false)} />;
   return (
     <div class="act">
@@ -59,11 +59,11 @@ const OpenChannel = ({
   readonly onClose: () => void;
 }) =>
   id === fresh ? (
-    <Beside label="Channel" title="A new channel" onClose={onClose}>
+    <SidePanel label="Channel" title="A new channel" onClose={onClose}>
       <ChannelEditor onSaved={() => undefined} />
-    </Beside>
+    </SidePanel>
   ) : (
-    <Beside label="Channel" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="Channel" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? (
         <p class="soft">It is not in this list.</p>
       ) : (
@@ -74,7 +74,7 @@ const OpenChannel = ({
           <ChannelDeliveries id={item.id} />
         </>
       )}
-    </Beside>
+    </SidePanel>
   );
 
 const Add = () =>

@@ -1,9 +1,10 @@
 /** What was sent to a channel, and what was answered to each attempt. */
-import { useAsked } from '../../../frame/asked.ts';
+
+import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shownMoment } from '../../../frame/shown-time.ts';
-import { Problem } from '../../../frame/standing.tsx';
-import { Heads } from '../../../lists/heads.tsx';
+import { useQuery } from '../../../frame/use-query.ts';
+import { Heads } from '../../../lists/table-header.tsx';
 import { type Delivery, deliveriesCall } from './calls.ts';
 
 const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
@@ -44,7 +45,7 @@ export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
 
 /** Of one channel, with how it fares. */
 export const ChannelDeliveries = ({ id }: { readonly id: string }) => {
-  const { answer, error } = useAsked(deliveriesCall, { params: { id }, query: { limit: 50 } });
+  const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { limit: 50 } });
   const { failingSince = null, lastError = null, lastDeliveredAt = null } = answer?.health ?? {};
   return (
     <>

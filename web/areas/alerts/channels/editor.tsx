@@ -1,13 +1,13 @@
 /** A channel as it is written: its name, and the settings of its type. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { wrongIn } from '../../../editors/form-state.tsx';
 import { NumberInput } from '../../../editors/inputs.tsx';
-import { wrongIn } from '../../../editors/opened.tsx';
 import { ActionForm } from '../../../frame/action-form.tsx';
 import { change } from '../../../frame/address.ts';
-import { useAsked } from '../../../frame/asked.ts';
-import { Problem } from '../../../frame/standing.tsx';
+import { Problem } from '../../../frame/freshness.tsx';
 import { refresh } from '../../../frame/time-range.ts';
+import { useQuery } from '../../../frame/use-query.ts';
 import { type Channel, channelTypesCall, createChannelCall, replaceChannelCall } from './calls.ts';
 import { SettingFields, settingsIn } from './setting-fields.tsx';
 import { TemplateFields } from './template-fields.tsx';
@@ -16,7 +16,7 @@ import { TemplateFields } from './template-fields.tsx';
 export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly onSaved: () => void }) => {
   const [creating] = useState(() => new Action(createChannelCall));
   const [replacing] = useState(() => new Action(replaceChannelCall));
-  const { answer, error } = useAsked(channelTypesCall, {});
+  const { answer, error } = useQuery(channelTypesCall, {});
   const [chosen, setChosen] = useState(of?.settings.type ?? 'webhook');
   const [templates, setTemplates] = useState(of?.templates ?? { title: '', text: '' });
   const [maxPerMinute, setMaxPerMinute] = useState<number | null>(of?.maxPerMinute ?? 60);
@@ -24,10 +24,10 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
   if (answer === undefined || type === undefined) return <Problem error={error} />;
   const action = of === undefined ? creating : replacing;
   const run = async (form: HTMLFormElement): Promise<void> => {
-    const said = new FormData(form);
+    const formData = new FormData(form);
     const written = {
-      ...{ name: String(said.get('channel')).trim(), description: String(said.get('description')) },
-      ...{ enabled: said.has('enabled'), settings: settingsIn(said, type) },
+      ...{ name: String(formData.get('channel')).trim(), description: String(formData.get('description')) },
+      ...{ enabled: formData.has('enabled'), settings: settingsIn(formData, type) },
       ...{ templates, maxPerMinute: maxPerMinute ?? 0 },
     };
     if (of === undefined) {

@@ -1,7 +1,7 @@
 /** Settings of a type of channel as fields, by the JSON schema that the API tells of it. */
-import type { CallError } from '../../../client/ask.ts';
+import type { CallError } from '../../../client/request.ts';
 import { Field } from '../../../editors/field.tsx';
-import { wrongIn } from '../../../editors/opened.tsx';
+import { wrongIn } from '../../../editors/form-state.tsx';
 import type { Channel, ChannelType } from './calls.ts';
 
 type Settings = Channel['settings'];
@@ -22,7 +22,7 @@ const requiredOf = ({ settings }: ChannelType): readonly string[] => (settings['
 
 /** `signingSecret` as people write it. */
 const titleOf = (name: string): string => {
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = name.replace(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
   return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 };
 

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Field } from '../../../editors/field.tsx';
-import { wrongIn } from '../../../editors/opened.tsx';
+import { wrongIn } from '../../../editors/form-state.tsx';
+import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Problem } from '../../../frame/standing.tsx';
 import { Raw } from '../../../lists/raw.tsx';
 import { type Channel, previewTemplatesCall } from './calls.ts';
 

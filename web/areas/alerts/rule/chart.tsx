@@ -16,8 +16,8 @@ const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): Tim
 
 /** Room for thresholds above and below all values. */
 const roomOf = (values: readonly number[], limits: readonly number[]) => {
-  const [least, most] = [Math.min(0, ...values, ...limits), Math.max(0, ...values, ...limits)];
-  return { low: least, high: most === least ? least + 1 : most + (most - least) * 0.08 };
+  const [min, max] = [Math.min(0, ...values, ...limits), Math.max(0, ...values, ...limits)];
+  return { low: min, high: max === min ? min + 1 : max + (max - min) * 0.08 };
 };
 
 export const PastChart = ({ past, firings }: { readonly past: Past; readonly firings: readonly number[] }) => {
@@ -28,14 +28,14 @@ export const PastChart = ({ past, firings }: { readonly past: Past; readonly fir
   const drawn = limits.flatMap(({ severity, value, upper }) =>
     [value, ...(upper === null ? [] : [upper])].map((each) => [each, tones[severity] ?? 'blue'] as const),
   );
-  const told = limits.map(
+  const limitTexts = limits.map(
     ({ severity, operator, value, upper }) =>
       `${severity} ${operator} ${shownValue(value, unit)}${upper === null ? '' : ` to ${shownValue(upper, unit)}`}`,
   );
   const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
   return (
     <OverTime
-      title={['What it compares', ...told].join(', ')}
+      title={['What it compares', ...limitTexts].join(', ')}
       {...{ steps, series, legend: true, group: 'rule', height: 180, marks: firings, limits: drawn }}
       {...roomOf(
         values.slice(0, 50_000),

@@ -7,7 +7,7 @@ import { shownText } from '../../../frame/shown-text.tsx';
 import { type Condition, change, changeCondition, preview, problemAt, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 
-type Asking = Exclude<Condition, { kind: 'composite' }>;
+type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
 type OfThreshold = Extract<Condition, { kind: 'threshold' }>;
 
 const severities = { info: 'info', warning: 'warning', error: 'error', critical: 'critical' } as const;
@@ -70,7 +70,7 @@ const Limit = ({
         <NumberField label="to" at={`${at}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
       ) : null}
       <TextField
-        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', most: 32 }}
+        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', maxLength: 32 }}
         onChange={(typed) => set({ unit: typed.trim() })}
       />
       {hasRecovery ? (
@@ -117,17 +117,17 @@ const Limits = ({ condition: { thresholds } }: { readonly condition: OfThreshold
   );
 };
 
-const Windows = ({ condition }: { readonly condition: Asking }) => {
+const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
   const step = condition.kind === 'threshold' ? condition.step : undefined;
   return (
     <div class="inline">
       <TextField
-        {...{ label: 'Window', at: 'condition.window', value: condition.window, placeholder: '5m', most: 16 }}
+        {...{ label: 'Window', at: 'condition.window', value: condition.window, placeholder: '5m', maxLength: 16 }}
         onChange={(window) => changeCondition({ window: window.trim() })}
       />
       {condition.kind === 'threshold' ? (
         <TextField
-          {...{ label: 'in steps of', at: 'condition.step', value: step, placeholder: 'one value', most: 16 }}
+          {...{ label: 'in steps of', at: 'condition.step', value: step, placeholder: 'one value', maxLength: 16 }}
           onChange={(typed) =>
             changeCondition(typed.trim() === '' ? { step: undefined, match: undefined } : { step: typed.trim() })
           }
@@ -153,7 +153,7 @@ const Windows = ({ condition }: { readonly condition: Asking }) => {
 /** A condition over other rules: names of rules, and when it holds. */
 const Composite = ({ condition }: { readonly condition: Condition }) => {
   const [wrong, setWrong] = useState('');
-  const take = (text: string): void => {
+  const parseCondition = (text: string): void => {
     try {
       const value: unknown = JSON.parse(text);
       if (typeof value !== 'object' || value === null) throw new Error('a condition is an object');
@@ -169,7 +169,7 @@ const Composite = ({ condition }: { readonly condition: Condition }) => {
         rows={8}
         spellcheck={false}
         defaultValue={JSON.stringify(condition, null, 2)}
-        onChange={({ currentTarget }) => take(currentTarget.value)}
+        onChange={({ currentTarget }) => parseCondition(currentTarget.value)}
       />
       <span class="problem-text" role="alert">
         {wrong}
@@ -179,7 +179,7 @@ const Composite = ({ condition }: { readonly condition: Condition }) => {
 };
 
 /** The condition of another kind, with what both have. */
-const turned = (before: Condition, kind: Condition['kind']): Condition => {
+const convertCondition = (before: Condition, kind: Condition['kind']): Condition => {
   if (kind === 'composite') return { kind, expression: 'a && b', rules: {} };
   const query =
     (before.kind === 'composite' ? undefined : before.query) ??
@@ -197,7 +197,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
     <legend>Fires where</legend>
     <ChoiceField
       {...{ label: 'What happens', at: 'condition.kind', value: condition.kind, options: kinds }}
-      onChange={(kind) => change({ condition: turned(condition, kind) })}
+      onChange={(kind) => change({ condition: convertCondition(condition, kind) })}
     />
     {condition.kind === 'composite' ? (
       <Composite condition={condition} />
@@ -207,7 +207,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
           name="Query"
           query={condition.query as Query}
           without={ofRecords}
-          problem={problemAt('condition.query') ?? preview.standing.value.answer?.error ?? undefined}
+          problem={problemAt('condition.query') ?? preview.state.value.answer?.error ?? undefined}
           onChange={(query) => changeCondition({ query })}
         />
         <Warned />
@@ -219,6 +219,6 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
 );
 
 const Warned = () => {
-  const warning = preview.standing.value.answer?.warnings.find(({ path }) => path.startsWith('condition.query'));
+  const warning = preview.state.value.answer?.warnings.find(({ path }) => path.startsWith('condition.query'));
   return warning === undefined ? null : <p class="text-warn">{shownText(warning.message)}</p>;
 };

@@ -1,8 +1,8 @@
 /** A rule while it is written. The address has it, so that loaded anew it is the same. */
 import { computed, signal } from '@preact/signals';
 import type { Query } from '../../../../queries/query.ts';
-import { CallError } from '../../../client/ask.ts';
-import { Question } from '../../../client/question.ts';
+import { Question } from '../../../client/query.ts';
+import { CallError } from '../../../client/request.ts';
 import { queryOf, writtenOf } from '../../../editors/question.ts';
 import { addressWith, go, inAddress } from '../../../frame/address.ts';
 import { previewCall, type Rule, type WrittenRule } from '../calls.ts';
@@ -11,7 +11,7 @@ export type Condition = WrittenRule['condition'];
 export type Threshold = Extract<Condition, { kind: 'threshold' }>['thresholds'][number];
 
 /** Longer ones are not put into the address: servers refuse it. */
-const mostCharacters = 6_000;
+const maxCharacters = 6_000;
 
 /** Undefined until it is known what is edited. */
 export const draft = signal<WrittenRule | undefined>(undefined);
@@ -77,9 +77,9 @@ export const inTheAddress = (): { readonly rule?: WrittenRule; readonly query?: 
 
 let waiting: ReturnType<typeof setTimeout> | undefined;
 
-const keepInAddress = (rule: WrittenRule): void => {
+const saveInAddress = (rule: WrittenRule): void => {
   const text = JSON.stringify(rule);
-  go(addressWith({ draft: text.length > mostCharacters ? '' : text, query: '', name: '' }), { replace: true });
+  go(addressWith({ draft: text.length > maxCharacters ? '' : text, query: '', name: '' }), { replace: true });
 };
 
 /** Changes the draft; when nothing more is typed the address has it. */
@@ -89,31 +89,32 @@ export const change = (fields: Partial<WrittenRule>): void => {
   const after = { ...before, ...fields };
   draft.value = after;
   clearTimeout(waiting);
-  waiting = setTimeout(() => keepInAddress(after), 400);
+  waiting = setTimeout(() => saveInAddress(after), 400);
 };
 
 export const stopWaiting = (): void => clearTimeout(waiting);
 
 /** A rule is previewed before it has a name. */
-export const asked = (rule: WrittenRule): WrittenRule => (rule.name === '' ? { ...rule, name: 'new rule' } : rule);
+export const withDefaultName = (rule: WrittenRule): WrittenRule =>
+  rule.name === '' ? { ...rule, name: 'new rule' } : rule;
 
 export const changeCondition = (fields: object): void => {
   const before = draft.peek()?.condition;
   if (before !== undefined) change({ condition: { ...before, ...fields } as Condition });
 };
 
-const details = computed(() => [...(refused.value?.details ?? []), ...(preview.standing.value.error?.details ?? [])]);
+const details = computed(() => [...(refused.value?.details ?? []), ...(preview.state.value.error?.details ?? [])]);
 
 const isAt = (path: string, at: string): boolean => path === at || path.startsWith(`${at}.`);
 
 /** What is wrong at a field or below it; undefined where nothing is. */
 export const problemAt = (at: string): string | undefined => {
-  const told = details.value.filter(({ path }) => isAt(path, at)).map(({ message }) => message);
-  return told.length === 0 ? undefined : [...new Set(told)].join('; ');
+  const messages = details.value.filter(({ path }) => isAt(path, at)).map(({ message }) => message);
+  return messages.length === 0 ? undefined : [...new Set(messages)].join('; ');
 };
 
 /** What is wrong where no field shows it. */
-export const problemsBeside = (fields: readonly string[]): readonly string[] => [
+export const problemsWithoutField = (fields: readonly string[]): readonly string[] => [
   ...new Set(
     details.value
       .filter(({ path }) => !fields.some((at) => isAt(path, at)))
@@ -123,11 +124,11 @@ export const problemsBeside = (fields: readonly string[]): readonly string[] => 
 
 /** What would fire and is probably not meant, at a field or below it. */
 export const warningAt = (at: string): string | undefined =>
-  preview.standing.value.answer?.warnings.find(({ path }) => isAt(path, at))?.message;
+  preview.state.value.answer?.warnings.find(({ path }) => isAt(path, at))?.message;
 
 /** An error that no field shows: a conflict, a refusal, no network. */
-export const errorBeside = computed(() =>
-  [refused.value, preview.standing.value.error].find(
+export const errorWithoutField = computed(() =>
+  [refused.value, preview.state.value.error].find(
     (error): error is CallError => error instanceof CallError && error.details.length === 0,
   ),
 );

@@ -1,32 +1,32 @@
 /** A rule is written, with what it would find beside it. */
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { Question } from '../../../client/question.ts';
+import { Question } from '../../../client/query.ts';
 import { pairLines, pairsIn } from '../../../editors/lines.ts';
 import { go, inAddress, toArea } from '../../../frame/address.ts';
+import { Problem } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { projectId } from '../../../frame/project.ts';
-import { may, whyNot } from '../../../frame/rights.ts';
+import { explainDenial, may } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Problem } from '../../../frame/standing.tsx';
 import { refreshes, writtenRange } from '../../../frame/time-range.ts';
 import { createRuleCall, type Rule, replaceRuleCall, ruleCall, type WrittenRule } from '../calls.ts';
 import { ConditionFields } from './condition.tsx';
 import {
-  asked,
   change,
   draft,
   emptyRule,
-  errorBeside,
+  errorWithoutField,
   inTheAddress,
   preview,
-  problemsBeside,
+  problemsWithoutField,
   refused,
   stopWaiting,
   unreadable,
+  withDefaultName,
   writtenIn,
 } from './draft.ts';
-import { ChoiceField, Field, TextField, Told } from './field.tsx';
+import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
 import { Trial } from './trial.tsx';
 
 const stored = new Question(ruleCall);
@@ -74,7 +74,7 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
     ).map(([label, name, placeholder]) => (
       <TextField
         key={name}
-        {...{ label, at: name, value: rule[name], placeholder, most: 16 }}
+        {...{ label, at: name, value: rule[name], placeholder, maxLength: 16 }}
         onChange={(text) => change({ [name]: text.trim() === '' ? undefined : text.trim() })}
       />
     ))}
@@ -91,7 +91,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
   <>
     <TextField label="Name" at="name" value={rule.name} onChange={(name) => change({ name })} />
     <TextField
-      {...{ label: 'Description', at: 'description', value: rule.description, most: 4096 }}
+      {...{ label: 'Description', at: 'description', value: rule.description, maxLength: 4096 }}
       onChange={(description) => change({ description })}
     />
     <ConditionFields condition={rule.condition} />
@@ -121,7 +121,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
         />{' '}
         It is evaluated
       </label>
-      <Told at="enabled" />
+      <FieldMessages at="enabled" />
     </fieldset>
   </>
 );
@@ -148,8 +148,8 @@ const Save = ({ rule, before }: { readonly rule: WrittenRule; readonly before: R
         {before === undefined ? 'Create the rule' : 'Save the rule'}
       </button>
       <Link to={toArea('/alerts/rules', before === undefined ? {} : { rule: before.id })}>Without saving</Link>
-      <Problem error={errorBeside.value} />
-      {problemsBeside(shownAt).map((message) => (
+      <Problem error={errorWithoutField.value} />
+      {problemsWithoutField(shownAt).map((message) => (
         <p key={message} class="problem" role="alert">
           {shownText(message)}
         </p>
@@ -170,7 +170,7 @@ const useDraft = (id: string): Rule | undefined => {
         ? emptyRule(query, { name: inAddress('name').slice(0, 256), projectId: projectId.peek() })
         : undefined);
     stored.clear();
-    if (id !== '') stored.ask({ params: { id } });
+    if (id !== '') stored.run({ params: { id } });
     return () => {
       stopWaiting();
       stored.cancel();
@@ -178,7 +178,7 @@ const useDraft = (id: string): Rule | undefined => {
       draft.value = undefined;
     };
   }, [id]);
-  const { answer } = stored.standing.value;
+  const { answer } = stored.state.value;
   useEffect(() => {
     if (answer !== undefined && draft.peek() === undefined) draft.value = writtenIn(answer);
   }, [answer]);
@@ -190,8 +190,8 @@ const usePreview = (): void => {
   const rule = draft.value;
   useEffect(() => {
     if (rule === undefined) return;
-    const ask = (): void => preview.ask({ query: { from, to }, body: asked(rule) });
-    const waiting = setTimeout(ask, preview.standing.peek().answer === undefined ? 0 : typedMs);
+    const runPreview = (): void => preview.run({ query: { from, to }, body: withDefaultName(rule) });
+    const waiting = setTimeout(runPreview, preview.state.peek().answer === undefined ? 0 : typedMs);
     return () => clearTimeout(waiting);
   }, [rule, from, to, refreshes.value]);
 };
@@ -202,11 +202,11 @@ export const RuleEditor = () => {
   usePreview();
   const rule = draft.value;
   const call = id === '' ? createRuleCall : replaceRuleCall;
-  if (!may(call)) return <p class="said">{whyNot(call, 'Writing rules')}</p>;
+  if (!may(call)) return <p class="said">{explainDenial(call, 'Writing rules')}</p>;
   return (
     <>
       {unreadable.value === '' ? null : <p class="problem">{shownText(unreadable.value)}</p>}
-      <Problem error={stored.standing.value.error} />
+      <Problem error={stored.state.value.error} />
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>

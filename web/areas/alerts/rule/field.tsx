@@ -9,7 +9,7 @@ const Doubtful = ({ at }: { readonly at: string }) => {
   return warning === undefined ? null : <p class="text-warn">{shownText(warning)}</p>;
 };
 
-export const Told = ({ at }: { readonly at: string }) => (
+export const FieldMessages = ({ at }: { readonly at: string }) => (
   <>
     <Wrong message={problemAt(at)} />
     <Doubtful at={at} />
@@ -41,20 +41,20 @@ export const TextField = ({
   at,
   value,
   placeholder,
-  most = 256,
+  maxLength = 256,
   onChange,
 }: {
   readonly label: string;
   readonly at: string;
   readonly value: string | undefined;
   readonly placeholder?: string;
-  readonly most?: number;
+  readonly maxLength?: number;
   readonly onChange: (text: string) => void;
 }) => (
   <Field label={label} at={at}>
     <input
       value={value ?? ''}
-      maxLength={most}
+      maxLength={maxLength}
       autocomplete="off"
       spellcheck={false}
       aria-invalid={problemAt(at) !== undefined}

@@ -3,18 +3,18 @@ import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { shownValue } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
-import { Question } from '../../../client/question.ts';
+import { Question } from '../../../client/query.ts';
 import { toArea } from '../../../frame/address.ts';
 import { shownDuration } from '../../../frame/durations.ts';
-import { later } from '../../../frame/later.tsx';
+import { Freshness, Problem } from '../../../frame/freshness.tsx';
+import { later } from '../../../frame/lazy-load.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { may } from '../../../frame/rights.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shownMoment } from '../../../frame/shown-time.ts';
-import { Freshness, Problem } from '../../../frame/standing.tsx';
 import { titleOf, writtenRange } from '../../../frame/time-range.ts';
-import { Heads } from '../../../lists/heads.tsx';
 import { Scrolled } from '../../../lists/scrolled.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import {
   type Backtest,
   backtestCall,
@@ -24,12 +24,12 @@ import {
   type WrittenRule,
 } from '../calls.ts';
 import { shownLabels } from '../shown.ts';
-import { asked, draft, preview } from './draft.ts';
+import { draft, preview, withDefaultName } from './draft.ts';
 
 const PastChart = later(async () => (await import('./chart.tsx')).PastChart);
 
 /** Groups that are read by somebody. */
-const mostGroups = 50;
+const maxGroups = 50;
 const pollMs = 1_000;
 const number = new Intl.NumberFormat('en');
 
@@ -39,7 +39,7 @@ const triedRule = signal('');
 /** When it would have begun to fire, while the rule is still that one. */
 const firings = computed(() =>
   triedRule.value === JSON.stringify(draft.value)
-    ? (backtest.standing.value.answer?.transitions ?? [])
+    ? (backtest.state.value.answer?.transitions ?? [])
         .filter(({ from, to }) => to === 'firing' && from !== 'firing' && from !== 'recovering')
         .map(({ at }) => Date.parse(at))
     : [],
@@ -80,7 +80,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
         <table class="figures texts">
           <Heads columns={['Group', 'State', 'Severity', 'Value', 'Why']} />
           <tbody>
-            {found.groups.slice(0, mostGroups).map(({ alertId, labels, state, severity, value, reason }) => (
+            {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
               <tr key={alertId}>
                 <td>
                   <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
@@ -95,7 +95,7 @@ const Groups = ({ found }: { readonly found: Preview }) => (
         </table>
       </Scrolled>
     )}
-    {found.groupCount > mostGroups ? <p class="soft">The first {mostGroups} groups.</p> : null}
+    {found.groupCount > maxGroups ? <p class="soft">The first {maxGroups} groups.</p> : null}
   </>
 );
 
@@ -122,7 +122,7 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
           <table class="figures texts">
             <Heads columns={['Group', 'Times', 'For']} />
             <tbody>
-              {groups.slice(0, mostGroups).map(({ alertId, labels, firings: times, firingMs }) => (
+              {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
                 <tr key={alertId}>
                   <td>
                     <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
@@ -141,21 +141,21 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
 
 const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
   const [start] = useState(() => new Action(startBacktestCall));
-  const { answer } = backtest.standing.value;
+  const { answer } = backtest.state.value;
   const isThisOne = triedRule.value === JSON.stringify(rule);
   const [id, status] = [answer?.id, answer?.status];
   useEffect(() => {
     if (id === undefined || status !== 'running') return;
-    const again = setInterval(() => backtest.ask({ params: { id } }), pollMs);
+    const again = setInterval(() => backtest.run({ params: { id } }), pollMs);
     return () => clearInterval(again);
   }, [id, status]);
   const run = async (): Promise<void> => {
     const { from, to } = writtenRange.peek();
-    const begun = await start.run({ body: { rule: asked(rule), from, to } });
+    const begun = await start.run({ body: { rule: withDefaultName(rule), from, to } });
     if (begun === undefined) return;
     triedRule.value = JSON.stringify(rule);
     backtest.clear();
-    backtest.ask({ params: { id: begun.id } });
+    backtest.run({ params: { id: begun.id } });
   };
   const wrong = start.error.value;
   return (
@@ -176,7 +176,7 @@ const Tried = ({ rule }: { readonly rule: WrittenRule }) => {
           {shownText(wrong.details[0]?.message ?? wrong.message)}
         </p>
       )}
-      <Problem error={backtest.standing.value.error} />
+      <Problem error={backtest.state.value.error} />
       {answer === undefined ? null : isThisOne ? (
         <Fired found={answer} />
       ) : (
@@ -195,7 +195,10 @@ const severityOf = ({ condition }: WrittenRule): string =>
 const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, string>> => ({
   ...found.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
-  ...{ alertname: rule.alertName ?? asked(rule).name, severity: found.groups[0]?.severity ?? severityOf(rule) },
+  ...{
+    alertname: rule.alertName ?? withDefaultName(rule).name,
+    severity: found.groups[0]?.severity ?? severityOf(rule),
+  },
 });
 
 const routed = new Question(routingTestCall);
@@ -204,10 +207,10 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
   const labels = labelsFor(rule, found);
   const text = JSON.stringify(labels);
   useEffect(() => {
-    routed.ask({ body: { labels } });
+    routed.run({ body: { labels } });
     return () => routed.cancel();
   }, [text]);
-  const { answer, error } = routed.standing.value;
+  const { answer, error } = routed.state.value;
   return (
     <>
       <h3>Who would be told</h3>
@@ -233,10 +236,10 @@ const Receivers = ({ rule, found }: { readonly rule: WrittenRule; readonly found
 };
 
 /** The field that is missing may be out of sight. */
-const Unread = () => (
+const Unparsed = () => (
   <>
     <p class="soft">What it would find is shown once the rule can be read.</p>
-    {preview.standing.value.error === undefined ? null : (
+    {preview.state.value.error === undefined ? null : (
       <button
         type="button"
         class="plain"
@@ -256,11 +259,11 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
     },
     [],
   );
-  const { answer } = preview.standing.value;
+  const { answer } = preview.state.value;
   return (
     <section class="trial" aria-label="What it would find">
       {answer === undefined ? (
-        <Unread />
+        <Unparsed />
       ) : (
         <>
           <Values past={answer.past} />
@@ -269,7 +272,7 @@ export const Trial = ({ rule }: { readonly rule: WrittenRule }) => {
       )}
       {may(startBacktestCall) ? <Tried rule={rule} /> : null}
       {answer === undefined || !may(routingTestCall) ? null : <Receivers rule={rule} found={answer} />}
-      <Freshness of={preview.standing.value} />
+      <Freshness of={preview.state.value} />
     </section>
   );
 };

@@ -1,6 +1,6 @@
 /** A dashboard while it is edited: what was opened, and what it is to become. */
 import { computed, signal } from '@preact/signals';
-import type { CallError } from '../../../client/ask.ts';
+import type { CallError } from '../../../client/request.ts';
 import type { Dashboard, Document, Panel } from '../calls.ts';
 import { documentOf } from '../calls.ts';
 import { type Rectangle, rearranged } from '../rearranged.ts';
@@ -12,9 +12,9 @@ export const saved = (): void => {
 };
 
 const freeId = (panels: readonly Panel[]): string => {
-  const taken = new Set(panels.map(({ id }) => id));
+  const usedIds = new Set(panels.map(({ id }) => id));
   let number = panels.length + 1;
-  while (taken.has(`panel-${number}`)) number++;
+  while (usedIds.has(`panel-${number}`)) number++;
   return `panel-${number}`;
 };
 

@@ -1,10 +1,10 @@
 /** A dashboard while it is edited: the grid with handles, one panel's fields beside it, and saving. */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
-import { ask, CallError } from '../../../client/ask.ts';
+import { CallError, request } from '../../../client/request.ts';
 import { change, go, inAddress, toArea } from '../../../frame/address.ts';
+import { Problem } from '../../../frame/freshness.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Problem } from '../../../frame/standing.tsx';
 import type { Board, Head } from '../board.ts';
 import { cloneCall, type Dashboard, documentOf, readCall, removeCall, saveCall } from '../calls.ts';
 import { Card } from '../card.tsx';
@@ -37,17 +37,17 @@ interface Met {
 
 const Conflicts = ({
   met,
-  onTake,
+  onResolve,
 }: {
   readonly met: Met;
-  readonly onTake: (taken: Record<string, 'mine' | 'theirs'>) => void;
+  readonly onResolve: (choices: Record<string, 'mine' | 'theirs'>) => void;
 }) => (
   <form
     class="problem"
     onSubmit={(event) => {
       event.preventDefault();
       const chosen = [...new FormData(event.currentTarget)] as [string, 'mine' | 'theirs'][];
-      onTake(Object.fromEntries(chosen));
+      onResolve(Object.fromEntries(chosen));
     }}
   >
     <p role="alert">Somebody else saved in the meantime, and changed the same. All else of both is kept.</p>
@@ -77,13 +77,13 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
     saved();
   };
   /** Reads what others saved; where nothing of it meets, both are saved. */
-  const merge = async (taken?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
+  const merge = async (choices?: Record<string, 'mine' | 'theirs'>): Promise<void> => {
     const [base, mine] = [drafting.base.peek(), drafting.draft.peek()];
     if (base === undefined || mine === undefined) return;
     try {
-      const theirs = await ask(readCall, { params: { id } });
-      const { document, conflicts } = merged({ base: base.document, mine, theirs: documentOf(theirs) }, taken);
-      if (conflicts.length > 0 && taken === undefined) setMet({ conflicts, theirs });
+      const theirs = await request(readCall, { params: { id } });
+      const { document, conflicts } = merged({ base: base.document, mine, theirs: documentOf(theirs) }, choices);
+      if (conflicts.length > 0 && choices === undefined) setMet({ conflicts, theirs });
       else if ((await action.run({ params: { id }, body: document, ifMatch: theirs.version })) !== undefined) done();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -115,7 +115,7 @@ const Saving = ({ drafting, dashboard }: Pick<EditingProps, 'drafting' | 'dashbo
           {shownText(`${path}: ${message}`)}
         </p>
       ))}
-      {met === undefined ? null : <Conflicts met={met} onTake={(taken) => void merge(taken)} />}
+      {met === undefined ? null : <Conflicts met={met} onResolve={(choices) => void merge(choices)} />}
     </>
   );
 };

@@ -4,8 +4,8 @@ import type { Panel } from '../calls.ts';
 type Formula = Panel['formulas'][number];
 
 const nextName = (panel: Panel): string => {
-  const taken = new Set([...panel.queries, ...panel.formulas].map(({ name }) => name));
-  return [...'FGHIJKLMNOPQRSTUVWXYZABCDE'].find((name) => !taken.has(name)) ?? `F${panel.formulas.length + 1}`;
+  const usedNames = new Set([...panel.queries, ...panel.formulas].map(({ name }) => name));
+  return [...'FGHIJKLMNOPQRSTUVWXYZABCDE'].find((name) => !usedNames.has(name)) ?? `F${panel.formulas.length + 1}`;
 };
 
 const One = ({

@@ -41,7 +41,7 @@ const Handle = ({
       }
     | undefined
   >(undefined);
-  const heed = (event: PointerEvent): Rectangle | undefined => {
+  const placeAt = (event: PointerEvent): Rectangle | undefined => {
     if (began.current === undefined) return undefined;
     const { x, y, place: from, column } = began.current;
     const columns = Math.round((event.clientX - x) / column);
@@ -60,7 +60,7 @@ const Handle = ({
         began.current = { x: event.clientX, y: event.clientY, place, column: grid.clientWidth / gridColumns };
       }}
       onPointerMove={(event) => {
-        const to = heed(event);
+        const to = placeAt(event);
         if (to !== undefined) onPlace(to);
       }}
       onPointerUp={() => {

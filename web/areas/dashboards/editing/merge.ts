@@ -32,12 +32,12 @@ interface Versions<Value> {
   readonly mine: Value;
   readonly theirs: Value;
 }
-type Take = (key: string, what: string) => 'mine' | 'theirs';
+type Choose = (key: string, what: string) => 'mine' | 'theirs';
 
-const one = <Value>({ base, mine, theirs }: Versions<Value>, take: () => 'mine' | 'theirs'): Value => {
+const one = <Value>({ base, mine, theirs }: Versions<Value>, choose: () => 'mine' | 'theirs'): Value => {
   if (isSame(mine, theirs) || isSame(base, theirs)) return mine;
   if (isSame(base, mine)) return theirs;
-  return take() === 'mine' ? mine : theirs;
+  return choose() === 'mine' ? mine : theirs;
 };
 
 type Member = Readonly<Record<string, unknown>>;
@@ -60,13 +60,13 @@ const orderOf = (base: Ids, mine: Ids, theirs: Ids): ReadonlySet<string> => {
   return new Set(isTheirs ? [...theirs.keys(), ...mine.keys()] : [...mine.keys(), ...theirs.keys()]);
 };
 
-const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, take: Take): Member[] => {
+const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, choose: Choose): Member[] => {
   const [before, own, others] = [byId(base), byId(mine), byId(theirs)];
   return [...orderOf(before, own, others)].flatMap((id) => {
     const versions = { base: before.get(id), mine: own.get(id), theirs: others.get(id) };
     const member = versions.mine ?? versions.theirs;
     const title = String(member?.['title'] || member?.['name'] || id);
-    const chosen = one(versions, () => take(`${name} ${id}`, `${lists[name]} “${title}”`));
+    const chosen = one(versions, () => choose(`${name} ${id}`, `${lists[name]} “${title}”`));
     return chosen === undefined ? [] : [chosen];
   });
 };
@@ -74,18 +74,18 @@ const list = (name: Keyed, { base, mine, theirs }: Versions<readonly Member[]>, 
 /** The document of both changes, and where they meet. Of what meets, `take` says whose it is; mine where it says nothing. */
 export const merged = (
   { base, mine, theirs }: Versions<Document>,
-  taken: Readonly<Record<string, 'mine' | 'theirs'>> = {},
+  choices: Readonly<Record<string, 'mine' | 'theirs'>> = {},
 ): { readonly document: Document; readonly conflicts: readonly Conflict[] } => {
   const conflicts: Conflict[] = [];
-  const take: Take = (key, what) => {
+  const choose: Choose = (key, what) => {
     conflicts.push({ key, what });
-    return taken[key] ?? 'mine';
+    return choices[key] ?? 'mine';
   };
   const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]) as Set<keyof Document & string>;
   const fields = [...names].map((name) => {
     const versions = { base: base[name], mine: mine[name], theirs: theirs[name] };
-    if (isKeyed(name)) return [name, list(name, versions as unknown as Versions<readonly Member[]>, take)];
-    return [name, one<unknown>(versions, () => take(name, name))];
+    if (isKeyed(name)) return [name, list(name, versions as unknown as Versions<readonly Member[]>, choose)];
+    return [name, one<unknown>(versions, () => choose(name, name))];
   });
   return { document: Object.fromEntries(fields) as Document, conflicts };
 };

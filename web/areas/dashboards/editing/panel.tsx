@@ -1,7 +1,7 @@
 /** The fields of one panel while it is edited: what it is called, asks and draws. */
 import { kindOf, ofRecords, queryOf, writtenOf } from '../../../editors/question.ts';
 import { QuestionFields } from '../../../editors/question-fields.tsx';
-import { Beside } from '../../../lists/beside.tsx';
+import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { Panel, Visual } from '../calls.ts';
 import type { Drafting } from './draft.ts';
 import { Formulas } from './formulas.tsx';
@@ -42,10 +42,10 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
         name={`Query ${query.name}`}
         query={query.query}
         otherwise={{ savedQueryId: query.savedQueryId }}
-        onChange={(asked) => {
+        onChange={(changedQuery) => {
           const was = ofRecords.includes(kindOf(query.query));
-          const is = ofRecords.includes(kindOf(asked));
-          onChange({ ...query, ...(was === is ? {} : { answers: is ? 'table' : 'series' }), query: asked });
+          const is = ofRecords.includes(kindOf(changedQuery));
+          onChange({ ...query, ...(was === is ? {} : { answers: is ? 'table' : 'series' }), query: changedQuery });
         }}
       />
       {isRows ? null : (
@@ -81,8 +81,8 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
 };
 
 const nextName = (queries: readonly PanelQuery[]): string => {
-  const taken = new Set(queries.map(({ name }) => name));
-  return [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find((name) => !taken.has(name)) ?? `Q${queries.length}`;
+  const usedNames = new Set(queries.map(({ name }) => name));
+  return [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find((name) => !usedNames.has(name)) ?? `Q${queries.length}`;
 };
 
 const Queries = ({
@@ -117,7 +117,13 @@ const numberIn = (text: string): number | undefined =>
   text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
 
 /** Settings of all fields that are changed most. */
-const Look = ({ panel, onChange }: { readonly panel: Panel; readonly onChange: (fields: Partial<Panel>) => void }) => {
+const Appearance = ({
+  panel,
+  onChange,
+}: {
+  readonly panel: Panel;
+  readonly onChange: (fields: Partial<Panel>) => void;
+}) => {
   const set = (settings: Readonly<Record<string, unknown>>): void => {
     const known = Object.entries({ ...panel.fields, ...settings }).filter(
       ([, value]) => value !== undefined && value !== '',
@@ -170,7 +176,7 @@ export const EditPanel = ({
   const { visual } = panel;
   const isOther = !(visual.kind in kinds);
   return (
-    <Beside label="Panel" title={panel.title === '' ? panel.id : panel.title} onClose={onClose}>
+    <SidePanel label="Panel" title={panel.title === '' ? panel.id : panel.title} onClose={onClose}>
       <div class="form">
         <label>
           Title{' '}
@@ -209,7 +215,7 @@ export const EditPanel = ({
           <>
             <Queries panel={panel} onChange={set} />
             <Formulas panel={panel} onChange={set} />
-            <Look panel={panel} onChange={set} />
+            <Appearance panel={panel} onChange={set} />
           </>
         )}
         <SectionOfPanel drafting={drafting} panelId={panel.id} />
@@ -229,6 +235,6 @@ export const EditPanel = ({
           </button>
         </div>
       </div>
-    </Beside>
+    </SidePanel>
   );
 };

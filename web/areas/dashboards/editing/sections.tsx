@@ -5,9 +5,9 @@ import type { Drafting } from './draft.ts';
 import { movedTo, withoutSection } from './section-moves.ts';
 
 const freeId = (sections: readonly Section[]): string => {
-  const taken = new Set(sections.map(({ id }) => id));
+  const usedIds = new Set(sections.map(({ id }) => id));
   let number = sections.length + 1;
-  while (taken.has(`section-${number}`)) number++;
+  while (usedIds.has(`section-${number}`)) number++;
   return `section-${number}`;
 };
 

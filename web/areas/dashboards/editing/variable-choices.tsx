@@ -2,7 +2,7 @@
 import { Field } from '../../../editors/field.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { allValues } from '../variable-values.ts';
-import { type Asked, type Chosen, optionLines } from './variable-kinds.ts';
+import { type Chosen, optionLines, type QueriedVariable } from './variable-kinds.ts';
 import { type Answered, Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
 /** What is chosen where nobody chose: the first value, or what is chosen now. */
@@ -15,14 +15,14 @@ export const AtFirst = ({
   readonly answered: Answered | undefined;
   readonly onChange: (selected: readonly string[]) => void;
 }) => {
-  const told = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
+  const selectedText = selected.map((value) => (value === allValues ? 'All' : value)).join(', ');
   return (
     <p>
-      Chosen at first: {told === '' ? 'the first, or All' : <bdi>{shownText(told)}</bdi>}{' '}
+      Chosen at first: {selectedText === '' ? 'the first, or All' : <bdi>{shownText(selectedText)}</bdi>}{' '}
       <button type="button" class="plain" onClick={() => onChange(answered?.selected ?? [])}>
         Take what is chosen now
       </button>{' '}
-      {told === '' ? null : (
+      {selectedText === '' ? null : (
         <button type="button" class="plain" onClick={() => onChange([])}>
           Take the first
         </button>
@@ -77,7 +77,7 @@ const orders = {
   natural: 'as people count',
 } as const;
 const places = { before: 'before the others', after: 'after the others', sorted: 'among the others' } as const;
-export const AskedFields = ({ variable, problem, onChange }: FieldsProps<Asked>) => {
+export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<QueriedVariable>) => {
   const set = (fields: object): void => onChange(changed(variable, fields));
   const { pattern = '', order, fixed } = variable;
   return (

@@ -1,16 +1,16 @@
 /** The fields of one variable while it is edited: those of its kind, and those that all have. */
 import { Field } from '../../../editors/field.tsx';
-import { AskedFields, AtFirst, ChosenFields } from './variable-choices.tsx';
+import { AtFirst, ChosenFields, QueriedFields } from './variable-choices.tsx';
 import {
+  convertVariable,
   filterLines,
-  isAsked,
   isChosen,
+  isQueried,
   type Kind,
   kinds,
   type Of,
   optionLines,
   textLines,
-  turned,
 } from './variable-kinds.ts';
 import { Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } from './variable-parts.tsx';
 
@@ -29,7 +29,7 @@ const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
   text: [['selected', 'At first', '', 'needed']],
   constant: [['value', 'Value', '', 'needed']],
 };
-const beside: readonly TextField[] = [
+const commonTextFields: readonly TextField[] = [
   ['title', 'Shown as', ''],
   ['description', 'Description', ''],
 ];
@@ -89,7 +89,7 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
             <Text
               value={auto.least}
               isWrong={problem('auto.least') !== undefined}
-              onChange={(least) => set({ auto: { ...auto, least } })}
+              onChange={(min) => set({ auto: { ...auto, least: min } })}
             />
           </Field>
         </>
@@ -146,7 +146,7 @@ export const VariableFields = (props: FieldsProps) => {
         label="Stands for"
         value={variable.kind}
         options={entriesOf(kinds)}
-        onChange={(kind) => onChange(turned(variable, kind))}
+        onChange={(kind) => onChange(convertVariable(variable, kind))}
       />
       {variable.kind === 'field-values' ? (
         <Choice
@@ -172,9 +172,9 @@ export const VariableFields = (props: FieldsProps) => {
       ) : null}
       {variable.kind === 'interval' ? <IntervalFields {...props} variable={variable} /> : null}
       {variable.kind === 'filters' ? <FilterFields {...props} variable={variable} /> : null}
-      {isAsked(variable) ? <AskedFields {...props} variable={variable} /> : null}
+      {isQueried(variable) ? <QueriedFields {...props} variable={variable} /> : null}
       {isChosen(variable) ? <ChosenFields {...props} variable={variable} /> : null}
-      <Texts of={beside} {...props} />
+      <Texts of={commonTextFields} {...props} />
       <Choice label="Is shown" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
       <Check
         label="The address has what is chosen"

@@ -8,7 +8,7 @@ export type Of<Name extends Kind> = Extract<Variable, { kind: Name }>;
 /** One of values of which people choose. */
 export type Chosen = Extract<Variable, { several: boolean }>;
 /** One whose values are asked for. */
-export type Asked = Extract<Variable, { refresh: string }>;
+export type QueriedVariable = Extract<Variable, { refresh: string }>;
 type Filter = Of<'filters'>['filters'][number];
 
 export const kinds: Readonly<Record<Kind, string>> = {
@@ -26,15 +26,15 @@ export const kinds: Readonly<Record<Kind, string>> = {
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);
 
 const chosen = { several: false, allowsOther: true, selected: [] };
-const asked = { ...chosen, refresh: 'range' as const };
+const queriedDefaults = { ...chosen, refresh: 'range' as const };
 
 /** What a kind has at once. */
 const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' | 'inAddress'> } = {
-  'label-values': { label: 'job', ...asked },
-  'field-values': { signal: 'logs', field: 'service', ...asked },
-  'metric-names': asked,
-  'label-names': asked,
-  promql: { expression: 'up', ...asked },
+  'label-values': { label: 'job', ...queriedDefaults },
+  'field-values': { signal: 'logs', field: 'service', ...queriedDefaults },
+  'metric-names': queriedDefaults,
+  'label-names': queriedDefaults,
+  promql: { expression: 'up', ...queriedDefaults },
   list: { options: [{ value: 'one' }], ...chosen },
   interval: { options: ['1m', '5m', '1h'], selected: '' },
   text: { selected: '' },
@@ -43,34 +43,34 @@ const begun: { readonly [Name in Kind]: Omit<Of<Name>, 'kind' | 'name' | 'hide' 
 };
 
 /** What stays where a variable becomes one of another kind, if that has it too. */
-const kept = {
+const retainedFields = {
   all: ['name', 'title', 'description', 'hide', 'inAddress'],
   chosen: ['several', 'all', 'allowsOther'],
-  asked: ['pattern', 'order', 'refresh', 'fixed'],
+  queried: ['pattern', 'order', 'refresh', 'fixed'],
 } as const;
 
-export const isAsked = (variable: Variable): variable is Asked => 'refresh' in variable;
+export const isQueried = (variable: Variable): variable is QueriedVariable => 'refresh' in variable;
 export const isChosen = (variable: Variable): variable is Chosen => 'several' in variable;
 
 const partOf = (variable: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(variable).filter(([name]) => names.includes(name)));
 
 /** The variable as one of another kind. */
-export const turned = (before: Variable, kind: string): Variable => {
+export const convertVariable = (before: Variable, kind: string): Variable => {
   if (!isKind(kind) || kind === before.kind) return before;
-  const fresh = { ...partOf(before, kept.all), ...begun[kind], kind } as Variable;
+  const fresh = { ...partOf(before, retainedFields.all), ...begun[kind], kind } as Variable;
   return {
     ...fresh,
-    ...(isChosen(fresh) ? partOf(before, kept.chosen) : {}),
-    ...(isAsked(fresh) ? partOf(before, kept.asked) : {}),
+    ...(isChosen(fresh) ? partOf(before, retainedFields.chosen) : {}),
+    ...(isQueried(fresh) ? partOf(before, retainedFields.queried) : {}),
   } as Variable;
 };
 
 /** A variable that is none of those. */
 export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Variable => {
-  const taken = new Set(variables.map(({ name }) => name));
+  const usedNames = new Set(variables.map(({ name }) => name));
   let number = variables.length + 1;
-  while (taken.has(`variable${number}`)) number++;
+  while (usedNames.has(`variable${number}`)) number++;
   return {
     ...{ kind: 'label-values', name: `variable${number}`, hide: 'nothing', inAddress: true },
     ...begun['label-values'],

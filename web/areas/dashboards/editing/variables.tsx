@@ -1,9 +1,9 @@
 /** Variables of a dashboard while it is edited: which there are, in which order, and what can be chosen of each. */
 import { useState } from 'preact/hooks';
-import type { CallError } from '../../../client/ask.ts';
+import type { CallError } from '../../../client/request.ts';
 import { Wrong } from '../../../editors/field.tsx';
 import { markedText, shownText } from '../../../frame/shown-text.tsx';
-import { Beside } from '../../../lists/beside.tsx';
+import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { Board } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import type { Drafting } from './draft.ts';
@@ -12,9 +12,9 @@ import { kinds, moved, newVariable } from './variable-kinds.ts';
 import type { Answered } from './variable-parts.tsx';
 
 /** More values are not listed: they are counted. */
-const mostListed = 50;
+const maxOptions = 50;
 
-const told = ({ value, title }: Answered['options'][number]): string =>
+const labelOf = ({ value, title }: Answered['options'][number]): string =>
   title === value ? value : `${title} (${value})`;
 
 const Values = ({ of }: { readonly of: Answered | undefined }) => {
@@ -26,13 +26,13 @@ const Values = ({ of }: { readonly of: Answered | undefined }) => {
       {options.length === 0 ? null : (
         <p>
           {options.length === 1 ? '1 value' : `${options.length} values`}:{' '}
-          {options.slice(0, mostListed).map((option, index) => (
+          {options.slice(0, maxOptions).map((option, index) => (
             <span key={option.value}>
               {index === 0 ? '' : ', '}
-              <bdi>{shownText(told(option))}</bdi>
+              <bdi>{shownText(labelOf(option))}</bdi>
             </span>
           ))}
-          {options.length > mostListed ? ' …' : ''}
+          {options.length > maxOptions ? ' …' : ''}
         </p>
       )}
       {options.length === 0 && error === undefined ? <p class="soft">There is nothing to choose of.</p> : null}
@@ -92,7 +92,7 @@ export const EditVariables = ({
   const [keys, setKeys] = useKeys(variables.length);
   const [fresh, setFresh] = useState(-1);
   const answers = board.head.value?.variables ?? [];
-  const errors = [drafting.refused.value, board.standing.value.error];
+  const errors = [drafting.refused.value, board.state.value.error];
   const set = (after: readonly Variable[], afterKeys: readonly number[] = keys): void => {
     setKeys(afterKeys);
     drafting.change({ variables: [...after] });
@@ -102,7 +102,7 @@ export const EditVariables = ({
     focusAgain(button);
   };
   return (
-    <Beside label="Variables" title="Variables" onClose={onClose}>
+    <SidePanel label="Variables" title="Variables" onClose={onClose}>
       {variables.length === 0 ? (
         <p class="soft">A variable stands for what people choose, in queries and titles: $name.</p>
       ) : null}
@@ -166,6 +166,6 @@ export const EditVariables = ({
       >
         Add a variable
       </button>
-    </Beside>
+    </SidePanel>
   );
 };

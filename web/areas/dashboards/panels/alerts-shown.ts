@@ -13,8 +13,8 @@ const states: Readonly<Record<State, Alert['state']>> = {
   ...{ 'no-data': 'unknown', error: 'unknown', resolved: 'inactive' },
 };
 
-export const statesAsked = ({ states: wanted = ['firing'] }: AlertsShown): string =>
-  [...new Set(wanted.map((state) => states[state]))].join(',');
+export const stateFilter = ({ states: shownStates = ['firing'] }: AlertsShown): string =>
+  [...new Set(shownStates.map((state) => states[state]))].join(',');
 
 interface Matcher {
   readonly name: string;

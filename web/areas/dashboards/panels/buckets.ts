@@ -2,11 +2,11 @@
 import { numberOf } from '../../../charts/reduce.ts';
 
 /** Finer ones are not told apart. */
-const mostColumns = 120;
-const usualRows = 20;
-const usualBars = 30;
+const maxColumns = 120;
+const defaultRows = 20;
+const defaultBars = 30;
 /** A setting of somebody may ask for more than can be drawn. */
-const mostBars = 200;
+const maxBars = 200;
 
 export interface BucketSeries {
   readonly name: string;
@@ -33,14 +33,14 @@ const columnsOf = (
 ): { readonly steps: readonly number[]; readonly at: (time: number) => number } => {
   const steps = [...new Set(times)].sort((one, other) => one - other);
   const [first = 0, last = 0] = [steps[0], steps.at(-1)];
-  if (steps.length <= mostColumns) {
+  if (steps.length <= maxColumns) {
     const places = new Map(steps.map((step, index) => [step, index]));
     return { steps, at: (time) => places.get(time) ?? 0 };
   }
-  const width = (last - first + 1) / mostColumns;
+  const width = (last - first + 1) / maxColumns;
   return {
-    steps: Array.from({ length: mostColumns }, (_, index) => Math.round(first + index * width)),
-    at: (time) => Math.min(mostColumns - 1, Math.floor((time - first) / width)),
+    steps: Array.from({ length: maxColumns }, (_, index) => Math.round(first + index * width)),
+    at: (time) => Math.min(maxColumns - 1, Math.floor((time - first) / width)),
   };
 };
 
@@ -71,9 +71,9 @@ export const heatOfBuckets = (series: readonly BucketSeries[]): Heat => {
 };
 
 /** A length of 1, 2 or 5 times a power of ten. */
-const roundLength = (least: number): number => {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= least * 0.999999) ?? least;
+const roundLength = (minLength: number): number => {
+  const power = 10 ** Math.floor(Math.log10(minLength));
+  return [1, 2, 5, 10].map((each) => each * power).find((each) => each >= minLength * 0.999999) ?? minLength;
 };
 
 interface Bounds {
@@ -82,13 +82,13 @@ interface Bounds {
   readonly count: number;
 }
 
-const boundsOf = (values: readonly number[], wanted: number, size: number | null, offset = 0): Bounds => {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
-  const fit = roundLength(Math.max((most - least) / wanted, Math.abs(most) * 1e-9, Number.MIN_VALUE * 1e10) || 1);
-  const chosen = Math.max(size ?? fit, (most - least) / mostBars);
-  const first = Math.floor((least - offset) / chosen) * chosen + offset;
-  return { first, size: chosen, count: Math.min(mostBars + 1, Math.floor((most - first) / chosen) + 1) };
+const boundsOf = (values: readonly number[], targetCount: number, size: number | null, offset = 0): Bounds => {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) [min, max] = [Math.min(min, value), Math.max(max, value)];
+  const fit = roundLength(Math.max((max - min) / targetCount, Math.abs(max) * 1e-9, Number.MIN_VALUE * 1e10) || 1);
+  const chosen = Math.max(size ?? fit, (max - min) / maxBars);
+  const first = Math.floor((min - offset) / chosen) * chosen + offset;
+  return { first, size: chosen, count: Math.min(maxBars + 1, Math.floor((max - first) / chosen) + 1) };
 };
 
 const placeIn = ({ first, size, count }: Bounds, value: number): number =>
@@ -100,7 +100,7 @@ export const heatOfValues = (series: readonly BucketSeries[]): Heat => {
   if (points.length === 0) return { steps: [], rows: [] };
   const bounds = boundsOf(
     points.map(([, value]) => value),
-    usualRows,
+    defaultRows,
     null,
   );
   const { steps, at } = columnsOf(points.map(([time]) => time));
@@ -143,7 +143,7 @@ export const histogramOf = (
   }));
   const all = numbers.flatMap(({ values }) => values);
   if (all.length === 0) return undefined;
-  const bounds = boundsOf(all, bucketCount ?? usualBars, bucketSize, bucketOffset);
+  const bounds = boundsOf(all, bucketCount ?? defaultBars, bucketSize, bucketOffset);
   const counted = (values: readonly number[]): number[] => {
     const counts = new Array<number>(bounds.count).fill(0);
     for (const value of values) counts[placeIn(bounds, value)] = (counts[placeIn(bounds, value)] ?? 0) + 1;
@@ -174,10 +174,10 @@ export const stretchesOf = (
 ): Stretch[] => {
   const gaps = points.slice(1).map(([time], index) => time - (points[index]?.[0] ?? time));
   // The last one is as long as they mostly are.
-  const usual = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
+  const medianGap = [...gaps].sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? 60_000;
   const stretches: Stretch[] = [];
   for (const [index, [from, value]] of points.entries()) {
-    const end = points[index + 1]?.[0] ?? Math.min(Math.max(to, from), from + usual);
+    const end = points[index + 1]?.[0] ?? Math.min(Math.max(to, from), from + medianGap);
     const last = stretches.at(-1);
     if (merges && last !== undefined && last.value === value) stretches[stretches.length - 1] = { ...last, to: end };
     else stretches.push({ from, to: end, value });

@@ -4,8 +4,8 @@ import { Numbers } from '../../../charts/lines.tsx';
 import { shownValue } from '../../../charts/values.ts';
 import { shownText } from '../../../frame/shown-text.tsx';
 import { shortTime } from '../../../frame/shown-time.ts';
-import { Heads } from '../../../lists/heads.tsx';
 import { Scrolled } from '../../../lists/scrolled.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import { fieldsOf, isNumeric } from '../fields.ts';
 import {
   type BucketSeries,
@@ -25,13 +25,13 @@ const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
 const nothing = <p class="soft">No values in this range.</p>;
 
 const cellsByShade = ({ rows }: Heat): readonly string[] => {
-  const most = Math.max(Number.MIN_VALUE, ...rows.flatMap(({ counts }) => counts));
+  const maxCount = Math.max(Number.MIN_VALUE, ...rows.flatMap(({ counts }) => counts));
   const paths = new Array<string>(shades).fill('');
   for (const [row, { counts }] of rows.entries())
     for (const [column, count] of counts.entries()) {
       if (count <= 0) continue;
       // Few are seen, too: what is rare matters most.
-      const shade = Math.min(shades - 1, Math.floor((Math.log1p(count) / Math.log1p(most)) * shades));
+      const shade = Math.min(shades - 1, Math.floor((Math.log1p(count) / Math.log1p(maxCount)) * shades));
       paths[shade] += `M${column},${rows.length - row - 1}h1v1h-1z`;
     }
   return paths;
@@ -95,14 +95,14 @@ const Bars = ({
   readonly height: number;
 }) => {
   const totals = starts.map((_, at) => sum(series.map(({ counts }) => counts[at] ?? 0)));
-  const most = Math.max(1, ...totals);
+  const maxTotal = Math.max(1, ...totals);
   const below = new Array<number>(starts.length).fill(0);
   return (
     <svg
       class="bars"
       role="img"
-      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, at most ${number.format(most)} in one.`}
-      viewBox={`0 0 ${starts.length} ${most}`}
+      aria-label={`${title || 'Histogram'}: ${number.format(sum(totals))} values in ${starts.length} buckets, at most ${number.format(maxTotal)} in one.`}
+      viewBox={`0 0 ${starts.length} ${maxTotal}`}
       preserveAspectRatio="none"
       style={{ height: `${height}px` }}
     >
@@ -110,7 +110,7 @@ const Bars = ({
         const path = counts.map((count, at) => {
           if (count === 0) return '';
           below[at] = (below[at] ?? 0) + count;
-          return `M${at + 0.05},${most - (below[at] ?? 0)}h.9v${count}h-.9z`;
+          return `M${at + 0.05},${maxTotal - (below[at] ?? 0)}h.9v${count}h-.9z`;
         });
         return <path key={`${index} ${name}`} class={`line-${index % palette}`} d={path.join('')} />;
       })}

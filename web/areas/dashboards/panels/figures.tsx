@@ -2,7 +2,7 @@
 import { numberOf } from '../../../charts/reduce.ts';
 import { Spark } from '../../../charts/spark.tsx';
 import { shownText } from '../../../frame/shown-text.tsx';
-import { Heads } from '../../../lists/heads.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import { type Field, type Figure, fieldsOf, figuresOf, isNumeric, shownIn, toneIn } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
@@ -30,12 +30,12 @@ export const StatPanel = ({ drawn }: PanelProps) => {
 };
 
 /** How far a value is between its limits, 0 to 1. */
-const shareOf = ({ value, field }: Figure, most: number): number => {
-  const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : most } = field.settings;
+const shareOf = ({ value, field }: Figure, maxValue: number): number => {
+  const { min = 0, max = field.unit === '%' ? 100 : field.unit === '1' ? 1 : maxValue } = field.settings;
   return value === undefined ? 0 : Math.max(0, Math.min(1, (value - min) / (max - min || 1)));
 };
 
-const mostOf = (figures: readonly Figure[]): number => Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
+const maxOf = (figures: readonly Figure[]): number => Math.max(0, ...figures.map(({ value }) => value ?? 0)) || 1;
 
 /** Figures as bars of a length, each with its value written beside. */
 const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
@@ -47,7 +47,7 @@ const Bars = ({ figures }: { readonly figures: readonly Figure[] }) => (
           <span class="track">
             <span
               class={`bar tone-${toneIn(figure.field, figure.value) ?? 'blue'}`}
-              style={{ width: `${100 * shareOf(figure, mostOf(figures))}%` }}
+              style={{ width: `${100 * shareOf(figure, maxOf(figures))}%` }}
             />
           </span>
           <b>{shownText(shownIn(figure.field, figure.value))}</b>
@@ -66,8 +66,8 @@ export const BarGaugePanel = ({ drawn }: PanelProps) => {
 const arcTo = (share: number): string =>
   `${(50 - 40 * Math.cos(Math.PI * share)).toFixed(2)} ${(50 - 40 * Math.sin(Math.PI * share)).toFixed(2)}`;
 
-const Gauge = ({ figure, most }: { readonly figure: Figure; readonly most: number }) => {
-  const share = shareOf(figure, most);
+const Gauge = ({ figure, maxValue }: { readonly figure: Figure; readonly maxValue: number }) => {
+  const share = shareOf(figure, maxValue);
   return (
     <div class="gauge">
       <svg viewBox="0 0 100 56" aria-hidden="true">
@@ -86,11 +86,11 @@ const Gauge = ({ figure, most }: { readonly figure: Figure; readonly most: numbe
 export const GaugePanel = ({ drawn }: PanelProps) => {
   const figures = figuresOf(drawn);
   if (figures.length === 0) return <Nothing />;
-  const most = mostOf(figures);
+  const maxValue = maxOf(figures);
   return (
     <div class="gauges">
       {figures.map((figure) => (
-        <Gauge key={figure.key} figure={figure} most={most} />
+        <Gauge key={figure.key} figure={figure} maxValue={maxValue} />
       ))}
     </div>
   );
@@ -105,7 +105,7 @@ const sliceOf = (from: number, to: number): string => {
 };
 
 /** More slices than this are told as one. */
-const mostSlices = 8;
+const maxSlices = 8;
 
 export const PiePanel = ({ drawn }: PanelProps) => {
   const figures = figuresOf(drawn)
@@ -114,10 +114,10 @@ export const PiePanel = ({ drawn }: PanelProps) => {
   const total = figures.reduce((sum, { value }) => sum + (value ?? 0), 0);
   const [first] = figures;
   if (first === undefined || total === 0) return <Nothing />;
-  const rest = figures.slice(mostSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
+  const rest = figures.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
   const shown =
-    figures.length > mostSlices
-      ? [...figures.slice(0, mostSlices - 1), { ...first, key: 'rest', name: 'all others', value: rest }]
+    figures.length > maxSlices
+      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'all others', value: rest }]
       : figures;
   let at = 0;
   return (
@@ -126,7 +126,7 @@ export const PiePanel = ({ drawn }: PanelProps) => {
         {shown.map(({ key, value = 0 }, index) => {
           const from = at;
           at += value / total;
-          return <path key={key} class={`line-${index % mostSlices}`} d={sliceOf(from, at)} />;
+          return <path key={key} class={`line-${index % maxSlices}`} d={sliceOf(from, at)} />;
         })}
       </svg>
       <table class="figures">
@@ -135,7 +135,7 @@ export const PiePanel = ({ drawn }: PanelProps) => {
           {shown.map(({ key, name, value = 0, field }, index) => (
             <tr key={key}>
               <td>
-                <span class={`swatch line-${index % mostSlices}`} /> <bdi>{shownText(name)}</bdi>
+                <span class={`swatch line-${index % maxSlices}`} /> <bdi>{shownText(name)}</bdi>
               </td>
               <td>{shownText(shownIn(field, value))}</td>
               <td>{((100 * value) / total).toFixed(1)} %</td>

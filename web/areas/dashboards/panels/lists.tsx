@@ -1,22 +1,22 @@
 /** Panels that list traces, alerts and dashboards, each with a way to it. Their code comes when one is first shown. */
 import { useEffect, useState } from 'preact/hooks';
-import { Question } from '../../../client/question.ts';
+import { Question } from '../../../client/query.ts';
 import { allInAddress, toArea } from '../../../frame/address.ts';
 import { shownDuration } from '../../../frame/durations.ts';
+import { Problem } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { may } from '../../../frame/rights.ts';
 import { levelOf } from '../../../frame/severity.ts';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shownTime } from '../../../frame/shown-time.ts';
-import { Problem } from '../../../frame/standing.tsx';
 import { refreshes } from '../../../frame/time-range.ts';
-import { Heads } from '../../../lists/heads.tsx';
 import { Scrolled } from '../../../lists/scrolled.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import { type Alert, alertsCall } from '../../alerts/calls.ts';
 import { shownLabels, shownValue } from '../../alerts/shown.ts';
 import { listCall, type Visual } from '../calls.ts';
 import { tablesOf } from '../fields.ts';
-import { type AlertsShown, chosenAlerts, grouped, statesAsked } from './alerts-shown.ts';
+import { type AlertsShown, chosenAlerts, grouped, stateFilter } from './alerts-shown.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
@@ -29,7 +29,7 @@ const nothing = (what: string) => (
 /** Spans, each with a way to its trace. */
 export const TracesPanel = (props: PanelProps) => {
   const { drawn } = props;
-  const most = (drawn.visual['most'] as number | undefined) ?? 100;
+  const maxSpans = (drawn.visual['most'] as number | undefined) ?? 100;
   const spans = tablesOf(drawn).flatMap(({ columns, rows }) => {
     const at = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
     const trace = at('traceId', 'trace_id');
@@ -49,7 +49,7 @@ export const TracesPanel = (props: PanelProps) => {
       <table class="figures texts">
         <Heads columns={['Trace', 'Service', 'Duration', 'Status', 'Began']} />
         <tbody>
-          {spans.slice(0, most).map(({ trace, time, service, name, duration, failed }, index) => (
+          {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed }, index) => (
             <tr key={`${index} ${trace}`}>
               <td>
                 <Link to={toArea(`/traces/${encodeURIComponent(trace)}`)}>
@@ -84,16 +84,16 @@ const Line = ({ alert }: { readonly alert: Alert }) => (
 );
 
 export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
-  const [asked] = useState(() => new Question(alertsCall));
+  const [query] = useState(() => new Question(alertsCall));
   const visual = drawn.visual as AlertsShown;
-  const state = statesAsked(visual);
+  const state = stateFilter(visual);
   useEffect(() => {
-    if (!isFrozen && may(alertsCall)) asked.ask({ query: { state, limit: 1000 } });
-    return () => asked.cancel();
+    if (!isFrozen && may(alertsCall)) query.run({ query: { state, limit: 1000 } });
+    return () => query.cancel();
   }, [isFrozen, state, refreshes.value]);
   if (isFrozen) return nothing('What fired then is not in a snapshot.');
   if (!may(alertsCall)) return nothing('Alerts are not open to your role or plan.');
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const found = chosenAlerts(answer.items, visual);
   if (found === undefined)
@@ -135,32 +135,32 @@ type DashboardsShown = Partial<Extract<Visual, { kind: 'dashboards' }>>;
 
 /** An address of a dashboard, with the range and the variables where the panel keeps them. */
 const wayTo = (id: string, { keepTime = false, keepVariables = false }: DashboardsShown): string => {
-  const kept = new URLSearchParams();
+  const addressParams = new URLSearchParams();
   const names = [...new Set(new URLSearchParams(location.search).keys())];
   for (const name of names)
     if ((keepTime && (name === 'from' || name === 'to')) || (keepVariables && name.startsWith('var-')))
-      for (const value of allInAddress(name)) kept.append(name, value);
-  return `/dashboards/${encodeURIComponent(id)}${kept.size === 0 ? '' : `?${kept}`}`;
+      for (const value of allInAddress(name)) addressParams.append(name, value);
+  return `/dashboards/${encodeURIComponent(id)}${addressParams.size === 0 ? '' : `?${addressParams}`}`;
 };
 
 export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
-  const [asked] = useState(() => new Question(listCall));
+  const [query] = useState(() => new Question(listCall));
   const visual = drawn.visual as DashboardsShown;
-  const { search = '', folder = '', tags = [], most = 10, found = true } = visual;
+  const { search = '', folder = '', tags = [], most: maxItems = 10, found = true } = visual;
   const [tag = ''] = tags;
   useEffect(() => {
-    if (!isFrozen && found) asked.ask({ query: { search, folder, tag, sort: 'name', limit: 100 } });
-    return () => asked.cancel();
+    if (!isFrozen && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });
+    return () => query.cancel();
   }, [isFrozen, found, search, folder, tag, refreshes.value]);
   if (isFrozen) return nothing('Other dashboards are not in a snapshot.');
   if (!found) return nothing('Which dashboards somebody marked or opened last is not kept.');
-  const { answer, error } = asked.standing.value;
+  const { answer, error } = query.state.value;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} />;
   const items = answer.items.filter((item) => tags.every((one) => item.tags.includes(one)));
   if (items.length === 0) return nothing('There are no such dashboards.');
   return (
     <ul class="links column">
-      {items.slice(0, most).map((item) => (
+      {items.slice(0, maxItems).map((item) => (
         <li key={item.id}>
           <Link to={wayTo(item.id, visual)}>
             <bdi>{shownText(item.name)}</bdi>

@@ -9,7 +9,7 @@ import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
 /** More are read by nobody. */
-const [mostNodes, mostEdges] = [500, 2_000];
+const [maxNodes, maxEdges] = [500, 2_000];
 
 interface Found {
   readonly nodes: readonly GraphNode[];
@@ -47,13 +47,13 @@ const edgesIn = (drawn: Drawn, fields: readonly Field[]): readonly GraphEdge[] =
   const main = named(fields, 'mainstat') ?? fields.find(isNumeric);
   const second = named(fields, 'secondarystat');
   const units = unitsOf(drawn, 'edgeUnits');
-  const rows = from.values.slice(0, mostEdges);
-  const most = Math.max(Number.MIN_VALUE, ...rows.map((_, row) => numberOf(main?.values[row]) ?? 0));
+  const rows = from.values.slice(0, maxEdges);
+  const maxWeight = Math.max(Number.MIN_VALUE, ...rows.map((_, row) => numberOf(main?.values[row]) ?? 0));
   return rows.map((value, row) => {
     const [source, target] = [textOf(value), textOf(to.values[row])];
     const figures = joined([figureIn(main, row, units[0]), figureIn(second, row, units[1])]);
     return {
-      ...{ from: source, to: target, weight: Math.max(0, numberOf(main?.values[row]) ?? 0) / most },
+      ...{ from: source, to: target, weight: Math.max(0, numberOf(main?.values[row]) ?? 0) / maxWeight },
       title: `${source} to ${target}${figures === '' ? '' : `: ${figures}`}`,
     };
   });
@@ -83,7 +83,7 @@ const graphOf = (drawn: Drawn): Found => {
   for (const node of tables.filter(isNodes).flatMap((fields) => nodesIn(drawn, fields))) nodes.set(node.id, node);
   for (const id of edges.flatMap(({ from, to }) => [from, to]))
     if (!nodes.has(id)) nodes.set(id, { id, title: id, figures: '' });
-  return { nodes: [...nodes.values()].slice(0, mostNodes), edges };
+  return { nodes: [...nodes.values()].slice(0, maxNodes), edges };
 };
 
 export const NodeGraphPanel = (props: PanelProps) => {

@@ -2,19 +2,19 @@
 import { useMemo } from 'preact/hooks';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shortTime, shownTime } from '../../../frame/shown-time.ts';
-import { Heads } from '../../../lists/heads.tsx';
 import { Scrolled } from '../../../lists/scrolled.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import { type Field, fieldsOf, shownIn, timesOf, toneIn } from '../fields.ts';
 import { type Stretch, stretchesOf } from './buckets.ts';
 import type { PanelProps } from './panel-props.ts';
 
 /** More are read by nobody, and cost a frame. */
-const [mostRows, mostCells, mostInTable] = [100, 150, 300];
+const [maxRows, maxCells, maxTableRows] = [100, 150, 300];
 const palette = 8;
 
 interface Row {
   readonly field: Field;
-  readonly stretches: readonly (Stretch & { readonly text: string; readonly look: string })[];
+  readonly stretches: readonly (Stretch & { readonly text: string; readonly swatchClass: string })[];
 }
 
 /** The last cells of a row that has too many. */
@@ -23,7 +23,7 @@ const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readon
   const states = new Map<string, number>();
   return all
     .filter((field) => field.type !== 'time' && timesOf(field, all).length > 0)
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map((field) => {
       const times = timesOf(field, all);
       const points = times
@@ -31,7 +31,7 @@ const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readon
         .sort(([one], [other]) => one - other);
       const stretches = stretchesOf(points, { to, merges })
         .filter(({ value }) => value !== null)
-        .slice(-mostCells);
+        .slice(-maxCells);
       return {
         field,
         stretches: stretches.map((stretch) => {
@@ -41,15 +41,17 @@ const rowsOf = (drawn: PanelProps['drawn'], to: number, merges: boolean): readon
           return {
             ...stretch,
             text,
-            look: tone === undefined ? `line-${(states.get(text) ?? 0) % palette}` : `tone-${tone}`,
+            swatchClass: tone === undefined ? `line-${(states.get(text) ?? 0) % palette}` : `tone-${tone}`,
           };
         }),
       };
     });
 };
 
-const looksOf = (rows: readonly Row[]): readonly (readonly [text: string, look: string])[] =>
-  [...new Map(rows.flatMap(({ stretches }) => stretches.map(({ text, look }) => [text, look] as const)))].slice(0, 30);
+const legendOf = (rows: readonly Row[]): readonly (readonly [text: string, look: string])[] =>
+  [
+    ...new Map(rows.flatMap(({ stretches }) => stretches.map(({ text, swatchClass }) => [text, swatchClass] as const))),
+  ].slice(0, 30);
 
 const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly title: string }) => (
   <details class="numbers-of">
@@ -60,7 +62,7 @@ const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly titl
         <tbody>
           {rows
             .flatMap(({ field, stretches }) => stretches.map((stretch) => ({ field, ...stretch })))
-            .slice(0, mostInTable)
+            .slice(0, maxTableRows)
             .map(({ field, from, to, text }) => (
               <tr key={`${field.key} ${from}`}>
                 <td>
@@ -99,7 +101,7 @@ const States = ({ drawn, from, to, merges }: PanelProps & { readonly merges: boo
                 {stretches.map((stretch) => (
                   <span
                     key={stretch.from}
-                    class={stretch.look}
+                    class={stretch.swatchClass}
                     title={`${stretch.text}, ${shownTime(stretch.from)} to ${shownTime(stretch.to)}`}
                     style={{
                       left: share(Math.max(0, stretch.from - from)),
@@ -119,9 +121,9 @@ const States = ({ drawn, from, to, merges }: PanelProps & { readonly merges: boo
         <span>{shortTime(to)}</span>
       </p>
       <p class="legend">
-        {looksOf(rows).map(([text, look]) => (
+        {legendOf(rows).map(([text, swatchClass]) => (
           <span key={text}>
-            <span class={`swatch ${look}`} /> <bdi>{shownText(text)}</bdi>{' '}
+            <span class={`swatch ${swatchClass}`} /> <bdi>{shownText(text)}</bdi>{' '}
           </span>
         ))}
       </p>

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { numberOf } from '../../../charts/reduce.ts';
 import { shownText, textOf } from '../../../frame/shown-text.tsx';
 import { shownTime } from '../../../frame/shown-time.ts';
-import { Heads } from '../../../lists/heads.tsx';
 import { Scrolled } from '../../../lists/scrolled.tsx';
+import { Heads } from '../../../lists/table-header.tsx';
 import {
   type DrawnTable,
   type Field,
@@ -18,7 +18,7 @@ import {
 import type { PanelProps } from './panel-props.ts';
 
 /** More rows are read by nobody. */
-const mostRows = 1_000;
+const maxRows = 1_000;
 
 /** Series as a table: one row for each, with its last value. */
 const tableOfSeries = (fields: readonly Field[]): readonly (readonly [Field, unknown])[] =>
@@ -52,11 +52,11 @@ const One = ({ props, table }: { readonly props: PanelProps; readonly table: Dra
   const fields = fieldsOfTable(props.drawn, table).filter(
     ({ settings }) => !(settings.hiddenIn ?? []).includes('table'),
   );
-  const [usual] = (props.drawn.visual['sortBy'] ?? []) as readonly {
+  const [initialSort] = (props.drawn.visual['sortBy'] ?? []) as readonly {
     readonly field: string;
     readonly descending: boolean;
   }[];
-  const [sort, setSort] = useState(usual);
+  const [sort, setSort] = useState(initialSort);
   const by = fields.find(({ name }) => name === sort?.field);
   const rows = table.rows.map((_, row) => row);
   if (by !== undefined)
@@ -83,7 +83,7 @@ const One = ({ props, table }: { readonly props: PanelProps; readonly table: Dra
         </tr>
       </thead>
       <tbody>
-        {rows.slice(0, mostRows).map((row) => (
+        {rows.slice(0, maxRows).map((row) => (
           <Cells key={row} fields={fields} row={row} />
         ))}
       </tbody>
@@ -117,7 +117,7 @@ export const TablePanel = (props: PanelProps) => {
           </tbody>
         </table>
       )}
-      {tables.some(({ rows }) => rows.length > mostRows) ? <p class="soft">The first {mostRows} rows.</p> : null}
+      {tables.some(({ rows }) => rows.length > maxRows) ? <p class="soft">The first {maxRows} rows.</p> : null}
     </Scrolled>
   );
 };
@@ -138,7 +138,7 @@ export const LogsPanel = ({ drawn }: PanelProps) => {
   return (
     <Scrolled class="panel-rows" label={`Records of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
       <ol class="around">
-        {records.slice(0, mostRows).map(({ time, level, service, body }, at) => (
+        {records.slice(0, maxRows).map(({ time, level, service, body }, at) => (
           <li key={at}>
             {time === undefined ? null : <time class="soft">{shownTime(Date.parse(String(time)))}</time>}{' '}
             <span class={/^(?:fatal|error|warn)/.test(level) ? `text-${/^[a-z]+/.exec(level)?.[0]}` : 'soft'}>

@@ -1,0 +1,64 @@
+/**
+ * A group with a new name continues from the positions of the former group, including ranges that were delivered and not
+ * acknowledged. A member does this for partitions that it owns and for which its group has no offset, so no other member
+ * writes there.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../schemas/ports/log.ts';
+import type { Administration } from './administration.ts';
+import type { Position } from './coordinator.ts';
+
+const pollMs = 1000;
+
+export interface TakeoverOptions {
+  readonly group: string;
+  readonly former: string;
+  readonly administration: Pick<Administration, 'hasMembers' | 'positions'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+export class Takeover {
+  readonly #options: TakeoverOptions;
+  #waited = false;
+
+  constructor(options: TakeoverOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until the former group has no members: two groups would each consume everything. Returns early when the signal aborts. */
+  async wait(stopping: AbortSignal): Promise<void> {
+    const { group, former, administration, log } = this.#options;
+    while (!stopping.aborted && (await administration.hasMembers(former))) {
+      if (!this.#waited) log.warn({ group, former }, 'waiting for processes of the former version to stop');
+      this.#waited = true;
+      await sleep(pollMs, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  }
+
+  /** Gives positions that are nowhere those of the former group; `commit` keeps each of them. */
+  async fill(
+    positions: readonly Position[],
+    commit: (position: Position & { readonly offset: number }) => Promise<void>,
+  ): Promise<readonly Position[]> {
+    const { group, former, administration, log } = this.#options;
+    const topics = [...new Set(positions.filter(({ offset }) => offset === undefined).map(({ topic }) => topic))];
+    if (topics.length === 0) return positions;
+    const stood = await administration.positions(former, topics);
+    let copiedCount = 0;
+    const filled: Position[] = [];
+    for (const position of positions) {
+      const { topic, partition } = position;
+      const before = stood.find((each) => each.topic === topic && each.partition === partition);
+      if (position.offset !== undefined || before?.offset === undefined) {
+        filled.push(position);
+        continue;
+      }
+      await commit({ ...before, offset: before.offset });
+      filled.push(before);
+      copiedCount++;
+    }
+    if (copiedCount > 0)
+      log.info({ group, former, partitions: copiedCount }, 'the group goes on where the former one stood');
+    return filled;
+  }
+}

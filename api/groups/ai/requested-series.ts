@@ -1,0 +1,107 @@
+/** The series that an operation looks at: points in the request, or a query that is run. */
+import { z } from 'zod';
+import type { Point } from '../../../queries/anomalies/scorer.ts';
+import { invalid } from '../../../queries/errors.ts';
+import { Query } from '../../../queries/query.ts';
+import { parseRange } from '../../../queries/range.ts';
+import { Incompleteness, type Result } from '../../../queries/result.ts';
+import { run } from '../../../queries/run.ts';
+import { stepOf, stepsOf } from '../../../queries/steps.ts';
+import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
+import type { Caller } from '../../callers/caller.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
+
+/** Of all series of a request. */
+export const maxPoints = 50_000;
+const maxSeries = 1000;
+
+const Posted = z.strictObject({
+  labels: z.record(z.string().max(512), z.string().max(4096)).default({}),
+  points: z
+    .array(z.tuple([z.int(), z.number().nullable()]))
+    .min(1)
+    .max(maxPoints)
+    .superRefine((points, context) => {
+      const late = points.findIndex(([timeMs], index) => index > 0 && timeMs <= (points[index - 1]?.[0] ?? timeMs));
+      if (late > 0)
+        context.addIssue({ code: 'custom', path: [late, 0], message: 'must be later than the point before it' });
+    })
+    .describe('Epoch milliseconds, which rise, and a value or null'),
+});
+
+/** The part of a body that names series. */
+export const seriesRequestFields = {
+  series: z.array(Posted).min(1).max(maxSeries).optional().describe(`${maxPoints} points in all`),
+  query: Query.optional().describe('In place of series: each group of its answer is one'),
+  from: TimeText.default('now-1d').describe('Of the query'),
+  to: TimeText.default('now').describe('Of the query'),
+  step: DurationText.optional().describe('Of the query; without it, a round one that gives some 60 to 150 steps'),
+};
+interface SeriesRequest {
+  readonly series?:
+    | readonly { readonly labels: Record<string, string>; readonly points: readonly Point[] }[]
+    | undefined;
+  readonly query?: Query | undefined;
+  readonly from: string;
+  readonly to: string;
+  readonly step?: string | undefined;
+}
+
+export interface NamedPoints {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly unit: string;
+  readonly points: readonly Point[];
+}
+
+/** What an answer tells of each series besides its points. */
+export const namedSeries = {
+  name: z.string().describe('Of the measure or metric; empty for points of the request'),
+  labels: z.record(z.string(), z.string()),
+  unit: z.string(),
+};
+export const partial = z.array(Incompleteness).describe('What the query could not tell; empty when it is complete');
+
+export interface SeriesFound {
+  readonly series: readonly NamedPoints[];
+  /** Of the query. */
+  readonly stepMs: number | undefined;
+  readonly partial: Result['partial'];
+}
+
+const numberOf = (value: number | string | null): number | null => {
+  const number = typeof value === 'string' ? Number(value) : value;
+  return number !== null && Number.isFinite(number) ? number : null;
+};
+
+/** Points of the request, or the answer to its query: a step of which only a part is in the range has no value. */
+export const readRequestedSeries = async (
+  request: SeriesRequest,
+  { caller, ports, signal }: { readonly caller: Caller; readonly ports: Ports; readonly signal: AbortSignal },
+): Promise<SeriesFound> => {
+  if ((request.series === undefined) === (request.query === undefined))
+    throw invalid('series', 'give either series or a query');
+  if (request.series !== undefined) {
+    const total = request.series.reduce((sum, { points }) => sum + points.length, 0);
+    if (total > maxPoints) throw invalid('series', `${total} points are too many: at most ${maxPoints} at once`);
+    return { series: request.series.map((one) => ({ name: '', unit: '', ...one })), stepMs: undefined, partial: [] };
+  }
+  const query = request.query as Query;
+  const range = parseRange(request, ports.clock.now());
+  const stepMs = stepOf(request.step, range);
+  const result = await run(query, readingOf(caller, ports), { range, stepMs, signal });
+  if (result.form !== 'series') throw invalid('query', 'gives a table: only figures by step can be looked at');
+  const total = result.series.length * stepsOf(range, stepMs).count;
+  if (total > maxPoints)
+    throw invalid(
+      'step',
+      `${total} points are too many: at most ${maxPoints} at once; take a larger step or fewer groups`,
+    );
+  const cut = new Set(result.partialSteps);
+  const series = result.series.map(({ name, labels, unit, points }) => ({
+    ...{ name, labels, unit },
+    points: points.map(([timeMs, value]): Point => [timeMs, cut.has(timeMs) ? null : numberOf(value)]),
+  }));
+  return { series, stepMs, partial: result.partial };
+};

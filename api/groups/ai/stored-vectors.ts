@@ -1,0 +1,36 @@
+/** Vectors in the documents of an organization, so that a start and another process do not pay for them again. */
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { passageVectors } from '../../../schemas/resources/runbook.ts';
+import type { Vector } from '../../../subjects/runbooks/vectors.ts';
+
+/** What was kept lately may be of passages that this process has not read yet. */
+const youngMs = 300_000;
+/** Each has some tens of kilobytes. */
+const pageSize = 50;
+
+/** Keeps what was answered at once. Others may have kept the same. */
+export const storeVectors = async (
+  documents: TenantDocuments,
+  model: string,
+  vectors: readonly (readonly [key: string, vector: Vector])[],
+): Promise<void> => {
+  const saved = vectors.map(([key, vector]) => [key, Buffer.from(vector).toString('base64')] as const);
+  await documents.collection(passageVectors).insert({ model, vectors: saved });
+};
+
+/** Tells those of some passages, and removes what is of none of them, and what another model gave. */
+export const readVectors = async (
+  documents: TenantDocuments,
+  { model, keys, nowMs }: { readonly model: string; readonly keys: ReadonlySet<string>; readonly nowMs: number },
+  onVector: (key: string, vector: Vector) => void,
+): Promise<void> => {
+  const stored = documents.collection(passageVectors);
+  const staleIds: string[] = [];
+  for await (const { id, createdAt, model: of, vectors } of documentsIn(stored, { limit: pageSize })) {
+    const own = of === model ? vectors.filter(([key]) => keys.has(key)) : [];
+    for (const [key, vector] of own) onVector(key, Int8Array.from(Buffer.from(vector, 'base64')));
+    if (own.length === 0 && nowMs - Date.parse(createdAt) > youngMs) staleIds.push(id);
+  }
+  for (const id of staleIds) await stored.delete(id);
+};

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import {
+  heartbeatTokenFormat,
+  syntheticHeartbeatTokens,
+} from '../../../schemas/resources/synthetic-heartbeat-token.ts';
+
+/** Makes the token of a heartbeat and stores its hash, in place of one before. */
+export const makeHeartbeatToken = async (
+  own: TenantDocuments,
+  checkId: string,
+): Promise<{ readonly token: string; readonly tokenPrefix: string }> => {
+  const tokens = own.collection(syntheticHeartbeatTokens);
+  const token = heartbeatTokenFormat.make();
+  const stored = {
+    hash: createHash('sha256').update(token).digest('hex'),
+    prefix: heartbeatTokenFormat.displayPrefix(token),
+  };
+  if ((await tokens.find(checkId)) === undefined) await tokens.insert({ id: checkId, ...stored });
+  else await tokens.replace(checkId, stored);
+  return { token, tokenPrefix: stored.prefix };
+};

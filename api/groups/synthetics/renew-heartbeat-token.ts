@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { ApiError } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { idParameter } from '../../resources/resource-operations.ts';
+import { checkResource } from './check.ts';
+import { makeHeartbeatToken } from './heartbeat-token.ts';
+
+export const renewHeartbeatToken = defineOperation({
+  method: 'POST',
+  path: '/api/synthetics/checks/{id}/token',
+  operationId: 'renewSyntheticBeatToken',
+  summary: 'Make a new token for the beats of a heartbeat, shown only once; the one before it ends',
+  role: 'editor',
+  audit: 'synthetic-check.token',
+  params: idParameter,
+  response: z.strictObject({
+    token: z.string().describe('For /beats/TOKEN on the addresses of ingest; not shown again'),
+    tokenPrefix: z.string(),
+  }),
+  async handler({ caller, params: { id }, change }) {
+    return change(async (scope) => {
+      const { name, type } = await checkResource.writer(scope, caller).find(id);
+      if (type !== 'heartbeat')
+        throw new ApiError('CONFLICT', `only a heartbeat has a token: this check is of the type ${type}`);
+      scope.record({ id, name });
+      return makeHeartbeatToken(scope.of(caller.tenantId), id);
+    });
+  },
+});

@@ -1,0 +1,39 @@
+import type { Mail } from '../../schemas/ports/mail.ts';
+
+/** What a message says; how it looks is decided here, once. */
+export interface MailDraft {
+  readonly to: string;
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  readonly link?: { readonly text: string; readonly url: string };
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+
+/**
+ * Names that people chose stand in subjects and sentences: what would begin a new line, turn the direction of text
+ * around, or make a mail program turn a name into a link, does not.
+ */
+export const plainName = (name: string): string =>
+  name
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/:\/\//g, ': ')
+    .trim();
+
+/** A letter as text and as HTML; everything in it is text, nothing markup. */
+export const mailOf = ({ to, subject, paragraphs, link }: MailDraft): Mail => {
+  const text = [...paragraphs, ...(link === undefined ? [] : [`${link.text}:\n${link.url}`])].join('\n\n');
+  const body = paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`);
+  if (link !== undefined)
+    body.push(`<p><a href="${escaped(link.url)}">${escaped(link.text)}</a></p>`, `<p>${escaped(link.url)}</p>`);
+  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(subject)}</title><body>${body.join('')}</body></html>`;
+  return { to, subject: subject.replace(/\p{Cc}+/gu, ' '), text: `${text}\n`, html };
+};

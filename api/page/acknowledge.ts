@@ -1,0 +1,21 @@
+import { doneMessage, problem, smallPage, withoutToken } from './shell.ts';
+
+const markup = `<h1>Acknowledge the incident</h1>
+<section class="card">${withoutToken('<a href="/">Or sign in</a>.')}
+<form id="acknowledge" data-to="/auth/acknowledge-incident" hidden>
+<p>Others are not paged for it while you see to it.</p>
+${problem}<button autofocus>Acknowledge</button></form>
+${doneMessage('<a href="/">Open OIQ</a>')}</section>`;
+
+const script = `
+const form = find('acknowledge');
+const link = tokenOfLink(form);
+onSubmit(form, async () => {
+  const { ok, body } = await sendForm(form, { token: link.token });
+  if (!ok) return complain(form, body);
+  say(form, 'You see to the incident: ' + body.title);
+});
+`;
+
+/** `/acknowledge#token=…`: opening it changes nothing, because mail scanners follow links. */
+export const acknowledgePage = smallPage({ title: 'Acknowledge · OIQ', narrow: true, markup, script });

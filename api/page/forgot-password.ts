@@ -1,0 +1,25 @@
+import { doneMessage, field, problem, smallPage } from './shell.ts';
+
+const markup = `<h1>Forgot your password?</h1>
+<section class="card"><form id="forgot" data-to="/auth/forgot-password">
+${field({
+  name: 'email',
+  label: 'E-mail address',
+  hint: 'A link to choose a new password is mailed there.',
+  attributes: 'type="email" autocomplete="username" maxlength="320" required autofocus',
+})}
+${problem}<button>Mail me a link</button></form>
+${doneMessage('The link works once, for an hour. No mail? Check the spam folder and the address.')}</section>
+<p><a href="/login">Sign in</a></p>`;
+
+const script = `
+const form = find('forgot');
+onSubmit(form, async () => {
+  const { ok, body } = await sendForm(form);
+  if (!ok) return complain(form, body);
+  say(form, 'If ' + find('email').value.trim() + ' has an account, a message is on its way there.');
+});
+`;
+
+/** Says the same whether the address is known or not, as the API does. */
+export const forgotPasswordPage = smallPage({ title: 'Forgotten password · OIQ', narrow: true, markup, script });

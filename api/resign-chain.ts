@@ -1,0 +1,46 @@
+import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
+import type { Bus } from '../schemas/ports/bus.ts';
+import type { Clock } from '../schemas/ports/clock.ts';
+import type { Columns } from '../schemas/ports/columns.ts';
+import type { Documents } from '../schemas/ports/documents.ts';
+import type { Log } from '../schemas/ports/log.ts';
+import type { Settings } from '../schemas/settings.ts';
+import { chainSigning } from './audit/chain-signing.ts';
+import { evidenceKeyOf } from './audit/evidence-key.ts';
+import { newestSequence } from './audit/record-pages.ts';
+import { openHeadStore } from './audit/tree-head-store.ts';
+import { systemActor, systemChange } from './changes.ts';
+
+export interface ResignPorts {
+  readonly documents: Documents;
+  readonly bus: Bus;
+  readonly columns: Columns;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+}
+
+/**
+ * Signs a chain that lost all its signed tree heads as it is now, and returns the number of records. Records this first,
+ * so that later verifications show it.
+ */
+export const resignChain = async (
+  { documents, bus, columns, clock, log, settings }: ResignPorts,
+  tenantId: string,
+): Promise<number> => {
+  const key = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
+  const heads = openHeadStore(bus, columns);
+  try {
+    if ((await newestSequence(documents, tenantId)) === 0) throw new Error(`there is no audit chain of ${tenantId}`);
+    if ((await heads.newest(tenantId)).some((head) => key.signed(head)))
+      throw new Error(
+        `the audit chain of ${tenantId} has signed tree heads: what is new is signed without being asked for`,
+      );
+    const change = systemChange({ documents, clock }, 'audit-log.sign');
+    await change(async ({ record }) => record({ id: tenantId, tenantId, actor: systemActor('command line') }));
+    const head = await chainSigning({ documents, heads, key, clock, log, fromBeginning: true }).signNew(tenantId);
+    return head?.size ?? 0;
+  } finally {
+    await heads.close();
+  }
+};

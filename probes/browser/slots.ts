@@ -1,0 +1,52 @@
+/** How many browsers run at once: each takes some hundred megabytes. */
+import { StepFailure } from '../runner.ts';
+
+const defaultPlaces = 2;
+/** A minute is the shortest interval. */
+const defaultWaitMs = 60_000;
+
+export class Places {
+  readonly #maxPlaces: number;
+  readonly #maxWaitMs: number;
+  readonly #waiting = new Set<() => void>();
+  #usedPlaces = 0;
+
+  constructor(maxPlaces = defaultPlaces, maxWaitMs = defaultWaitMs) {
+    this.#maxPlaces = maxPlaces;
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /** Resolves when there is a place, to what leaves it. Rejects where none comes free, and when the signal aborts. */
+  async enter(signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const busy = `this location runs ${this.#maxPlaces} browsers at once, and none of them came free`;
+    const refuse = (reason: unknown): void => {
+      this.#waiting.delete(resolve);
+      reject(reason);
+    };
+    const late = setTimeout(() => refuse(new StepFailure(busy, { outcome: 'unknown' })), this.#maxWaitMs);
+    const stop = (): void => refuse(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    this.#waiting.add(resolve);
+    this.#next();
+    try {
+      await promise;
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener('abort', stop);
+    }
+    return () => {
+      this.#usedPlaces--;
+      this.#next();
+    };
+  }
+
+  #next(): void {
+    const [go] = this.#waiting;
+    if (go === undefined || this.#usedPlaces >= this.#maxPlaces) return;
+    this.#waiting.delete(go);
+    this.#usedPlaces++;
+    go();
+  }
+}

@@ -1,0 +1,102 @@
+/** Strikes secrets out of what is told, in every form in which texts carry them. */
+import { cutMark } from '../subjects/synthetics/cut.ts';
+
+const mask = '********';
+/** Of a secret, what a guess would tell as well. */
+const minPrefixLength = 4;
+
+/** Base64 of a text that lies anywhere in a longer one: what is the same wherever the longer one begins. */
+const withinBase64 = (text: string): string[] =>
+  [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
+    // Without padding.
+    const whole = bytes.toString('base64url');
+    const from = Math.ceil((offset * 8) / 6);
+    const to = Math.floor((bytes.length * 8) / 6);
+    const inner = whole.slice(from, to);
+    // Shorter ones are found everywhere.
+    if (inner.length < 6) return [];
+    const plain = inner.replaceAll('-', '+').replaceAll('_', '/');
+    return [inner, plain, ...percentEncoded(encodeURIComponent(plain))];
+  });
+
+/** With digits as either case writes them. */
+const percentEncoded = (text: string): string[] => [
+  text,
+  text.replace(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()),
+];
+
+/** As addresses carry it: each of their parts escapes other characters, and forms others again. */
+const inAddresses = (text: string): string[] => {
+  const url = new URL('http://host/');
+  [url.username, url.pathname, url.search, url.hash] = [text, `/${text}`, text, text];
+  const written = [url.username, url.pathname.slice(1), url.search.slice(1), url.hash.slice(1)];
+  const form = new URLSearchParams([['', text]]).toString().slice(1);
+  const component = encodeURIComponent(text);
+  return (
+    [component, component.replaceAll('%20', '+'), form, ...written]
+      // Of what is no part of an address, such as two dots, nothing is left.
+      .filter(({ length }) => length >= text.length)
+      .flatMap(percentEncoded)
+  );
+};
+
+const unicode = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** As writers of JSON escape it: what they must, slashes, what is not ASCII, what HTML would read. */
+const inJson = (text: string): string[] => {
+  const plain = JSON.stringify(text).slice(1, -1);
+  const ascii = plain.replace(/[\u007f-\uffff]/g, unicode);
+  return [
+    ...[plain, ascii, ...[plain, ascii].map((one) => one.replaceAll('/', '\\/'))],
+    ...[plain, ascii].flatMap((one) => [one.replace(/[<>&]/g, unicode), one.replace(/[<>&']/g, unicode)]),
+  ];
+};
+
+const inHtml = (text: string): string[] => {
+  const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return [
+    plain,
+    plain.replaceAll('"', '&quot;'),
+    ...['&#39;', '&#x27;', '&#039;', '&apos;'].map((quote) => plain.replaceAll('"', '&quot;').replaceAll("'", quote)),
+    plain.replaceAll('"', '&#34;').replaceAll("'", '&#39;'),
+  ];
+};
+
+const formsOf = (secret: string): string[] => {
+  const hex = Buffer.from(secret).toString('hex');
+  return [
+    ...[secret, hex, hex.toUpperCase()],
+    ...[...inAddresses(secret), ...inJson(secret), ...inHtml(secret), ...withinBase64(secret)],
+  ];
+};
+
+/** All forms of secrets, the longest first. Servers and pages leave out spaces around them. */
+export const formsIn = (secrets: readonly string[]): readonly string[] =>
+  [
+    ...new Set(
+      secrets
+        .flatMap((secret) => [secret, secret.trim()])
+        .filter((secret) => secret !== '')
+        .flatMap(formsOf),
+    ),
+  ].toSorted((one, other) => other.length - one.length);
+
+/** Without the beginning of a form at the end, where the text may have been cut. */
+const withoutBeginning = (text: string, forms: readonly string[]): string => {
+  for (const form of forms)
+    for (let from = Math.max(0, text.length - form.length + 1); from <= text.length - minPrefixLength; from++)
+      if (form.startsWith(text.slice(from))) return text.slice(0, from) + mask;
+  return text;
+};
+
+/** A function that strikes the secrets out of a text, also one that was cut within them. */
+export const striker = (secrets: readonly string[]): ((text: string) => string) => {
+  const forms = formsIn(secrets);
+  return (text) =>
+    forms
+      .reduce((struck, form) => struck.replaceAll(form, mask), text)
+      .split(cutMark)
+      .map((part) => withoutBeginning(part, forms))
+      .join(cutMark);
+};

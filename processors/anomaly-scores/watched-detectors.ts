@@ -1,0 +1,122 @@
+/** What is kept of the series of detectors: what the scorer knows of each, and its anomaly while that lasts. */
+
+import { stateBytes } from '../../queries/anomalies/state.ts';
+import type { Episode } from '../../subjects/anomalies/episodes.ts';
+import type { StateDefinition } from '../engine/definition.ts';
+
+/** A series of a detector. */
+export interface WatchedSeries {
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** End of the last step that was scored, or taken for 0. */
+  upToMs: number;
+  /** End of the last step of which an answer told. */
+  seenMs: number;
+  firstMs: number;
+  /** Whether enough is known of it. */
+  speaks: boolean;
+  episode: Episode | undefined;
+  /** What the scorer knows (`queries/anomalies/state.ts`). */
+  known: Uint8Array;
+}
+
+/** A detector. */
+export interface Watched {
+  question: string;
+  watchedFromMs: number | null;
+  /** Looks that were told, and series that were not taken in the one that is told. */
+  looks: number;
+  refused: number;
+  readonly series: Map<string, WatchedSeries>;
+}
+
+/** What a series takes beside what the scorer knows. */
+const extraBytes = 512;
+
+/** Detectors of a tenant by id. */
+export class WatchedDetectors {
+  readonly detectors = new Map<string, Watched>();
+  #series = 0;
+
+  get series(): number {
+    return this.#series;
+  }
+
+  add(watched: Watched, key: string, series: WatchedSeries): void {
+    watched.series.set(key, series);
+    this.#series++;
+  }
+
+  drop(watched: Watched, key: string): void {
+    if (watched.series.delete(key)) this.#series--;
+  }
+
+  forget(detectorId: string): void {
+    this.#series -= this.detectors.get(detectorId)?.series.size ?? 0;
+    this.detectors.delete(detectorId);
+  }
+
+  get size(): { entries: number; bytes: number; evicted: number } {
+    return { entries: this.#series, bytes: this.#series * (stateBytes + extraBytes), evicted: 0 };
+  }
+}
+
+/** Without names, which would be most of it. */
+type SavedSeries = [
+  key: string,
+  ...[name: string, unit: string, labels: WatchedSeries['labels'], speaks: 0 | 1],
+  ...[firstMs: number, upToMs: number, seenMs: number, episode?: Episode],
+];
+type SavedDetector = [id: string, watched: Omit<Watched, 'series'>, series: SavedSeries[]];
+
+/** JSON of all but what the scorer knows, its length before it; then that of each series, in the same order. */
+const save = ({ detectors }: WatchedDetectors): Uint8Array => {
+  const known: Uint8Array[] = [];
+  const saved = [...detectors].map(
+    ([id, { series, ...watched }]): SavedDetector => [
+      id,
+      watched,
+      [...series].map(([key, one]): SavedSeries => {
+        known.push(one.known);
+        const { name, unit, labels, speaks, firstMs, upToMs, seenMs, episode } = one;
+        const saved = [key, name, unit, labels, speaks ? 1 : 0, firstMs, upToMs, seenMs] as const;
+        return episode === undefined ? [...saved] : [...saved, episode];
+      }),
+    ],
+  );
+  const head = Buffer.from(JSON.stringify(saved));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(head.length);
+  return Buffer.concat([length, head, ...known]);
+};
+
+const open = (saved?: Uint8Array): WatchedDetectors => {
+  const state = new WatchedDetectors();
+  if (saved === undefined) return state;
+  const bytes = Buffer.from(saved.buffer, saved.byteOffset, saved.byteLength);
+  let at = 4 + bytes.readUInt32LE(0);
+  const detectors = JSON.parse(bytes.toString('utf8', 4, at)) as SavedDetector[];
+  // Of what an older version saved, less is known of each series: the rest is 0.
+  const each = (bytes.length - at) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
+  for (const [id, watched, series] of detectors) {
+    const own: Watched = { ...watched, series: new Map() };
+    state.detectors.set(id, own);
+    for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
+      const known = new Uint8Array(stateBytes);
+      known.set(bytes.subarray(at, at + Math.min(each, stateBytes)));
+      at += each;
+      state.add(own, key, { name, unit, labels, speaks: speaks === 1, firstMs, upToMs, seenMs, episode, known });
+    }
+  }
+  return state;
+};
+
+export const watchedDetectors: StateDefinition<WatchedDetectors> = {
+  version: 3,
+  open,
+  save,
+  size: ({ size }) => size,
+  // What version 2 saved of a series is shorter, and else the same.
+  upgrade: (saved, version) => (version === 2 ? saved : undefined),
+};

@@ -1,0 +1,119 @@
+/** Messages that a thread holds, as the main thread sees them: each goes there once, for all tasks that read its partition. */
+import { type Memory, movable } from '../../runtime/memory.ts';
+import { packedRecords } from '../../runtime/packed-records.ts';
+import { type Budget, ReadingWindow, type WindowPiece, type WindowReader } from '../../runtime/reading-window.ts';
+import { firstIndex } from '../../schemas/first-index.ts';
+import { type Batch, type BusRecord, bytesIn } from '../../schemas/ports/bus.ts';
+import type { Piece, Run } from './task-messages.ts';
+
+interface Held extends WindowPiece {
+  readonly sent: Piece;
+  /** Memory of its own that goes with it. */
+  readonly copies: readonly ArrayBufferLike[];
+  /** Nobody reads it any more. */
+  release(): void;
+}
+
+/** What a call is to say, and what is to be done once it was answered. */
+export interface Sent {
+  readonly runs: readonly Run[];
+  readonly pieces: readonly Piece[];
+  readonly moved: ArrayBuffer[];
+  settled(): void;
+}
+
+/** Sends numbers of pieces that the thread is to forget; resolves when it has. */
+export type Forget = (numbers: readonly number[]) => Promise<unknown>;
+
+/** Of one partition in one thread. */
+export class HeldMessages {
+  readonly #window: ReadingWindow<Held>;
+  readonly #memory: Memory;
+  static #lastNumber = 0;
+
+  constructor(budget: Budget, memory: Memory, forget: Forget) {
+    this.#memory = memory;
+    this.#window = new ReadingWindow<Held>(budget, (entries) => {
+      const give = (): void => {
+        for (const { release } of entries) release();
+      };
+      // A thread that died has nothing any longer.
+      forget(entries.map(({ sent }) => sent.number)).then(give, give);
+    });
+  }
+
+  /** Tasks of the partition. */
+  get readers(): Set<WindowReader> {
+    return this.#window.readers;
+  }
+
+  /** Says where the thread has these messages, which ascend, and brings those that it lacks: copied, unless their memory can be kept. */
+  send(records: readonly BusRecord[], retain?: Batch['retain']): Sent {
+    const used: Held[] = [];
+    const runs: Run[] = [];
+    const brought: Held[] = [];
+    for (let at = 0; at < records.length; ) {
+      const known = this.#find((records[at] as BusRecord).offset);
+      const end = known === undefined ? this.#missingUntil(records, at) : at;
+      const held = known?.held ?? this.#hold(records.slice(at, end), retain);
+      if (known === undefined) brought.push(held);
+      const { number, records: packed } = held.sent;
+      const from = known?.index ?? 0;
+      let to = from;
+      for (; at < records.length && packed.offsets[to] === records[at]?.offset; at++) to++;
+      this.#window.use(held);
+      used.push(held);
+      runs.push({ piece: number, from, to });
+    }
+    return {
+      runs,
+      pieces: brought.map(({ sent }) => sent),
+      moved: movable(brought.flatMap(({ copies }) => copies)),
+      settled: () => {
+        for (const held of used) this.#window.leave(held);
+        this.clean();
+      },
+    };
+  }
+
+  /** Forgets what no reader needs, and what there is no room for. */
+  clean(): void {
+    this.#window.clean();
+  }
+
+  /** The thread is gone, and all that it held. */
+  lost(): void {
+    this.#window.lost();
+  }
+
+  #find(offset: number): { readonly held: Held; readonly index: number } | undefined {
+    const held = this.#window.find(offset);
+    if (held === undefined) return undefined;
+    const { offsets } = held.sent.records;
+    const index = firstIndex(offsets.length, (at) => (offsets[at] as number) >= offset);
+    return offsets[index] === offset ? { held, index } : undefined;
+  }
+
+  /** Index behind the records from this one on that are not held. */
+  #missingUntil(records: readonly BusRecord[], from: number): number {
+    let at = from + 1;
+    while (at < records.length && this.#window.find((records[at] as BusRecord).offset) === undefined) at++;
+    return at;
+  }
+
+  #hold(messages: readonly BusRecord[], retain: Batch['retain']): Held {
+    const { records, copies, isInPlace } = packedRecords(messages, this.#memory, retain !== undefined);
+    const letGo = isInPlace ? retain?.() : undefined;
+    const release = (): void => {
+      for (const piece of copies) this.#memory.give(piece);
+      letGo?.();
+    };
+    let bytes = 0;
+    for (const message of messages) bytes += bytesIn(message);
+    const first = records.offsets[0] ?? 0;
+    const next = (records.offsets.at(-1) ?? 0) + 1;
+    const held = { sent: { number: ++HeldMessages.#lastNumber, records }, copies, release, first, next, bytes };
+    this.#window.add(held);
+    return held;
+  }
+}

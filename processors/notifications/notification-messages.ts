@@ -1,0 +1,80 @@
+/** Notifications of what a group is told: one for each channel, small enough for a message of the bus. */
+import { createHash } from 'node:crypto';
+import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import type { AlertRouting } from '../../schemas/resources/alert-routing.ts';
+import { failingChannelLabel } from '../../subjects/alerts/platform-alerts.ts';
+import type { GroupNotification } from './flush.ts';
+import type { Group } from './state.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Of a notification; what is left out is counted. */
+const maxAlerts = 1000;
+const maxBytes = 600 * 1024;
+
+const commonOf = (all: readonly Texts[]): Texts => {
+  const [first = {}, ...others] = all;
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((one) => one[name] === value)),
+  );
+};
+
+const fitting = (alerts: readonly NotifiedAlert[]): readonly NotifiedAlert[] => {
+  let bytes = 0;
+  const end = alerts.findIndex((alert, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(alert));
+    return index > 0 && (index >= maxAlerts || bytes > maxBytes);
+  });
+  return end < 0 ? alerts : alerts.slice(0, end);
+};
+
+/** Channels of the receiver but for those that fail; where none is left, all others that the document names. */
+const channelsOf = (
+  { receivers }: Pick<AlertRouting, 'receivers'>,
+  receiver: string,
+  failing: ReadonlySet<string>,
+): string[] => {
+  const works = (id: string): boolean => !failing.has(id);
+  const own = (receivers.find(({ name }) => name === receiver)?.channelIds ?? []).filter(works);
+  if (own.length > 0 || failing.size === 0) return [...new Set(own)];
+  return [...new Set(receivers.flatMap(({ channelIds }) => channelIds).filter(works))];
+};
+
+/** Where a notification goes, and the end of its id. */
+interface Addressed extends Pick<Notification, 'channelId' | 'escalationPolicyId'> {
+  readonly id: string;
+}
+
+/** One for each channel, and one that opens an incident where the receiver has an escalation policy. Ids follow from the group, the time and the channel. */
+export const notificationsOf = (
+  group: Group,
+  { reason, firing, resolved }: GroupNotification,
+  { tenantId, nowMs, routing }: { readonly tenantId: string; readonly nowMs: number; readonly routing: AlertRouting },
+): Notification[] => {
+  const all: NotifiedAlert[] = [...firing, ...resolved].map(
+    ({ id, alert: { isOfRule: _, severity: _severity, projectId: _projectId, ...alert } }) => ({
+      ...alert,
+      alertId: id,
+    }),
+  );
+  const alerts = fitting(all);
+  const failing = new Set(all.flatMap(({ labels }) => labels[failingChannelLabel] ?? []));
+  const groupId = createHash('sha256').update(group.id).digest('hex').slice(0, 24);
+  const channelIds = channelsOf(routing, group.receiver, failing);
+  const { escalationPolicyId } = routing.receivers.find(({ name }) => name === group.receiver) ?? {};
+  const opens = escalationPolicyId !== undefined && firing.length > 0 && !group.isTest;
+  const addressees: readonly Addressed[] = [
+    ...channelIds.map((channelId) => ({ channelId, id: channelId })),
+    ...(opens ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
+  ];
+  return addressees.map(({ id, ...addressed }) => ({
+    ...{ tenantId, ...addressed, id: `${groupId}-${nowMs.toString(36)}-${id}`, receiver: group.receiver },
+    ...{ groupKey: group.key, groupLabels: { ...group.labels }, reason, atMs: nowMs },
+    commonLabels: { ...commonOf(all.map(({ labels }) => labels)) },
+    commonAnnotations: { ...commonOf(all.map(({ annotations }) => annotations)) },
+    status: firing.length > 0 ? 'firing' : 'resolved',
+    alerts: [...alerts],
+    ...{ firing: firing.length, resolved: resolved.length, truncatedAlerts: all.length - alerts.length },
+    ...(group.isTest && { isTest: true }),
+  }));
+};

@@ -1,0 +1,114 @@
+/** How the series of a detector stand, by the scores and anomalies that landed. */
+import type { Reading } from '../reading.ts';
+import { type ReadSignal, signals } from '../signals/index.ts';
+import type { Direction } from './anomaly-text.ts';
+import type { Sign } from './signs.ts';
+import type { SeriesStatus } from './status-table.ts';
+
+const dayMs = 86_400_000;
+/** No anomaly lasts longer, whatever the step. */
+const maxMs = 60 * dayMs;
+/** One that ended is told so long. */
+const endedMs = dayMs;
+/** A series whose steps are not scored in time is not known: so many steps, and so long for the way. */
+const late = { steps: 3, ms: 600_000 };
+const maxRows = 10_000;
+
+interface AnomalyRow {
+  readonly key: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly labels: Record<string, string>;
+  readonly sign: Sign;
+  readonly direction: Direction;
+  readonly began: string;
+  readonly ended: string;
+  readonly step: string;
+  readonly expected_before: number | null;
+}
+
+interface ScoreRow {
+  readonly key: string;
+  readonly last: string;
+  readonly anomalous: number;
+  readonly score: number;
+  readonly value: number;
+  readonly expected: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Signals that the plan includes: anomalies of others are not shown. */
+export const readableSignals = ({ plan }: Pick<Reading, 'plan'>): string[] =>
+  (Object.keys(signals) as ReadSignal[]).filter((each) => plan.entitlements.includes(signals[each].entitlement));
+
+/** The last anomaly of each series that lasted then, or had ended within a day. */
+const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
+  reading.columns.query<AnomalyRow & Record<string, unknown>>(
+    `SELECT series AS key, name, unit, labels, sign, direction, before AS expected_before, toString(step_ms) AS step,
+      toString(toUnixTimestamp64Milli(time)) AS began, toString(end_ms) AS ended
+    FROM anomalies FINAL
+    WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
+      AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+      AND (end_ms = 0 OR end_ms > {ended:UInt64})
+    ORDER BY series, time DESC LIMIT 1 BY series LIMIT ${maxRows}`,
+    {
+      ...{ readable: readableSignals(reading), detector: detectorId },
+      ...{ since: String(toMs - maxMs), to: String(toMs), ended: String(toMs - endedMs) },
+    },
+  );
+
+/** What was scored of series since their anomalies began, up to the end of the range. */
+const readScored = async (
+  { columns }: Reading,
+  detectorId: string,
+  anomalies: readonly AnomalyRow[],
+  toMs: number,
+): Promise<ReadonlyMap<string, ScoreRow>> => {
+  if (anomalies.length === 0) return new Map();
+  const from = anomalies.reduce((min, { began }) => Math.min(min, Number(began)), toMs);
+  const rows = await columns.query<ScoreRow & Record<string, unknown>>(
+    `SELECT series AS key, toString(toUnixTimestamp64Milli(max(time))) AS last, argMax(is_anomalous, time) AS anomalous,
+      argMax(value, time) AS value, argMax(tuple(expected), time).1 AS expected, argMax(tuple(low), time).1 AS low,
+      argMax(tuple(high), time).1 AS high,
+      maxIf(score, toUnixTimestamp64Milli(time) >= {begins:Array(Int64)}[indexOf({keys:Array(String)}, toString(series))]) AS score
+    FROM anomaly_scores FINAL
+    WHERE tenant_id = {tenant:String} AND detector_id = {detector:String} AND series IN {keys:Array(String)}
+      AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY series`,
+    {
+      ...{ detector: detectorId, keys: anomalies.map(({ key }) => key), begins: anomalies.map(({ began }) => began) },
+      ...{ from: String(from), to: String(toMs) },
+    },
+  );
+  return new Map(rows.map((row) => [row.key, row]));
+};
+
+const anomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: number): SeriesStatus => {
+  const { labels, name, unit, expected_before: before } = anomaly;
+  const own = { labels, name, unit, before };
+  const stepMs = Number(anomaly.step);
+  const nothing = { score: 0, sign: null, direction: null, beginMs: null };
+  const isOver = anomaly.ended !== '0' && Number(anomaly.ended) < toMs;
+  if (row === undefined || toMs - Number(row.last) > (late.steps + 1) * stepMs + late.ms) {
+    const none = { ...own, value: null, expected: null, low: null, high: null };
+    if (isOver) return { ...none, ...nothing };
+    const last = row === undefined ? '' : ` since ${new Date(Number(row.last)).toISOString()}`;
+    return { ...none, ...nothing, score: null, unknown: `its detector has scored no step of it${last}` };
+  }
+  const { value, expected, low, high, score } = row;
+  const seen = { ...own, value, expected, low, high };
+  if (isOver || row.anomalous !== 1) return { ...seen, ...nothing };
+  return { ...seen, score, sign: anomaly.sign, direction: anomaly.direction, beginMs: Number(anomaly.began) };
+};
+
+/** How series stood at a time that are unusual, or were so within a day: of others a detector's scores do not tell what they are called. */
+export const readDetectorStatus = async (
+  detectorId: string,
+  reading: Reading,
+  toMs: number,
+): Promise<SeriesStatus[]> => {
+  const anomalies = await readLast(reading, detectorId, toMs);
+  const scored = await readScored(reading, detectorId, anomalies, toMs);
+  return anomalies.map((anomaly) => anomalyStatus(anomaly, scored.get(anomaly.key), toMs));
+};

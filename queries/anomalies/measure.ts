@@ -1,0 +1,85 @@
+/** What is known of a point before anything is learnt from it: what was expected, and how far values stray there. */
+import { clockMs, isOtherLikelier, type Other } from './clock.ts';
+import { expectation, isSteadySlow, steadyPrediction } from './forecaster.ts';
+import { edgeOf, momentOf, seasonOf, strayNear } from './season.ts';
+import type { Off } from './signs.ts';
+import { at, clockAt, exactly, numberAt, type ScorerState } from './state.ts';
+
+/** How far values stray is first guessed from so many. */
+export const firstGuess = 12;
+/** Where values stray by so many times as much as usual, sums of what is off grow less. */
+const roughStrays = 5;
+
+const clip = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+
+/** What is known of a point before anything is learnt from it. */
+export interface Seen {
+  readonly moment: ReturnType<typeof momentOf>;
+  readonly value: number;
+  readonly season: number;
+  readonly expected: number;
+  /** How far values stray here. */
+  readonly stray: number;
+  /** Parts of it: what an early or late edge of the season explains, and by how much it is larger than usual for its level. */
+  readonly edge: number;
+  readonly grown: number;
+  /** How many times two the expected level is above what is usual at this time. */
+  readonly levelShift: number;
+  /** How much more than usual values stray here; 1 where they hardly do. */
+  readonly rough: number;
+  /** What is known of it by another clock; whether what that explains is usual too, and how far values stray then. */
+  readonly other: Other | undefined;
+  readonly isEither: boolean;
+  readonly otherStray: number;
+  /** What was expected at least and at most: they differ where either of two clocks may be right. */
+  readonly minExpected: number;
+  readonly maxExpected: number;
+}
+
+/** What is known of a value at its time, in units of the series. */
+export const observe = (state: ScorerState, atMs: number, value: number, isWhole: boolean, other?: Other): Seen => {
+  const { clock: c, exact: x, numbers: n } = state;
+  const timeMs = clockMs(state, atMs);
+  const stepMs = n[at.stepMs] || 60_000;
+  const moment = momentOf(timeMs, stepMs);
+  const season = seasonOf(state, moment);
+  const { value: expected, seasonal } = expectation(state, season);
+  const spread = numberAt(n, at.spread);
+  const normal = numberAt(n, at.slow) + season;
+  const levelShift = expected > 0 && normal > 0 ? clip(Math.log2(expected / normal), 2) : 0;
+  const grown = 2 ** (numberAt(n, at.growth) * levelShift);
+  const edge = edgeOf(state, timeMs, stepMs, season) * Math.min(1, 2 * seasonal);
+  const known = numberAt(n, at.count) > firstGuess + 1 ? grown * strayNear(state, timeMs, stepMs) : 1.25 * spread;
+  // Whole numbers cannot stray by a small part of one, and nothing by less than a ten thousandth of itself.
+  const whole = isWhole ? Math.min(0.4 / numberAt(x, exactly.unit), 0.3 * spread) : 0;
+  const floor = Math.max(1e-4 * Math.abs(expected), 1e-12) + 0.15 * spread + whole;
+  const stray = Math.hypot(known, floor, edge);
+  const isEither = other !== undefined && isOtherLikelier(state);
+  const otherExpected = isEither ? other.season + numberAt(c, clockAt.fast) : expected;
+  const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : stray;
+  const rough = Math.sqrt(Math.max(1, Math.max(stray, otherStray) / (roughStrays * Math.max(spread, floor))));
+  return {
+    ...{ moment, value, season, expected, edge, grown, levelShift, stray, rough, other, isEither, otherStray },
+    minExpected: Math.min(expected, otherExpected),
+    maxExpected: Math.max(expected, otherExpected),
+  };
+};
+
+/** How far a value is off; what is usual for another reason than its size is not. */
+export const offOf = (state: ScorerState, seen: Seen, isNormal: boolean): Off => {
+  const { value, season, expected, stray, rough, other, isEither, otherStray, minExpected, maxExpected } = seen;
+  if (isNormal) return { value, stray, rough, off: 0, steadyOff: 0 };
+  const steady = steadyPrediction(state, season, expected);
+  if (other === undefined || !isEither)
+    return { value, stray, rough, off: (value - expected) / stray, steadyOff: (value - steady) / stray };
+  const otherSteady = other.season + numberAt(state.clock, isSteadySlow(state) ? clockAt.slow : clockAt.fast);
+  const larger = Math.max(stray, otherStray);
+  return {
+    ...{ value, rough, stray: Math.min(stray, otherStray) },
+    off: outside(value, minExpected, maxExpected) / larger,
+    steadyOff: outside(value, Math.min(steady, otherSteady), Math.max(steady, otherSteady)) / larger,
+  };
+};
+
+const outside = (value: number, min: number, max: number): number =>
+  Math.max(0, value - max) + Math.min(0, value - min);

@@ -1,0 +1,106 @@
+/** Which series are unusual at the end of a range, or by step what they were and were expected to be: queries of the kind `anomaly`. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Answer, QueryContext } from '../answer.ts';
+import {
+  buildStepsContext,
+  type RunPart,
+  retentionStartMs,
+  type Steps,
+  sinceFirst,
+  stepValues,
+} from '../complete-steps.ts';
+import { requireEntitlement } from '../entitlement.ts';
+import { invalid } from '../errors.ts';
+import type { AnomalyQuery, MeasuringQuery } from '../query.ts';
+import type { Reading } from '../reading.ts';
+import { parseDuration } from '../time.ts';
+import { type Banded, type BandPoint, bandsAnswer, detectorBands, thinned } from './bands.ts';
+import { readDetectorStatus } from './detector-status.ts';
+import { scoreSeries } from './scorer.ts';
+import { toSeriesStatus } from './series-status.ts';
+import { toStatusTable } from './status-table.ts';
+
+/** Steps that are looked back on; they begin at multiples of so many, so that evaluations in a row begin where the one before did. */
+const lookback = { minSteps: 1500, anchor: 500 };
+/** Of all series together: they take some 25 CPU-µs each. */
+const maxPoints = 50_000;
+
+interface Scoring {
+  readonly query: MeasuringQuery;
+  readonly anomaly: AnomalyQuery;
+  readonly reading: Reading;
+  readonly queryPart: RunPart;
+}
+
+/** The series of a query with what comes before `toMs`, from `fromMs` at the latest on. */
+const seriesOf = async ({ query, anomaly, reading, queryPart }: Scoring, toMs: number, fromMs: number) => {
+  const stepMs = Number(parseDuration(anomaly.step ?? '1m') ?? 0n) / 1_000_000;
+  const endMs = Math.floor(toMs / stepMs) * stepMs;
+  const anchorMs = lookback.anchor * stepMs;
+  const anchoredMs = Math.floor(endMs / anchorMs) * anchorMs - lookback.minSteps * stepMs;
+  const targetMs = Math.min(anchoredMs, Math.floor(fromMs / stepMs) * stepMs);
+  const earliestMs = Math.ceil(retentionStartMs(query, reading) / stepMs) * stepMs;
+  const steps = { fromMs: Math.min(Math.max(targetMs, earliestMs), endMs - stepMs), toMs: endMs, stepMs };
+  const { series, partial } = await queryPart(query, buildStepsContext(query, steps));
+  const points = (series.length * (endMs - steps.fromMs)) / stepMs;
+  if (points > maxPoints)
+    throw invalid(
+      'query',
+      `gives ${series.length} series of ${points / series.length} steps: at most ${maxPoints} points are scored at once, make a detector of it`,
+    );
+  const falseAlarmsPerWeek = (anomaly.falseAlarmsPerWeek ?? 1) / Math.max(1, series.length);
+  const known = series.map(({ name, labels, unit, points: own }) => ({
+    ...{ labels, name, unit, ...steps },
+    values: sinceFirst(query, stepValues(query, own, steps)),
+  }));
+  return { series: known, partial, falseAlarmsPerWeek };
+};
+
+const statusOfQuery = async (scoring: Scoring, toMs: number): Promise<Answer> => {
+  const { series, partial, falseAlarmsPerWeek } = await seriesOf(scoring, toMs, toMs);
+  const statuses = [];
+  for (const one of series) {
+    statuses.push(toSeriesStatus(one, falseAlarmsPerWeek));
+    await yieldToEventLoop();
+  }
+  return toStatusTable(statuses, scoring.anomaly.direction, partial);
+};
+
+const bandsOfQuery = async (scoring: Scoring, { fromMs, toMs, stepMs }: Steps): Promise<Answer> => {
+  const { series, partial, falseAlarmsPerWeek } = await seriesOf(scoring, toMs, fromMs);
+  const banded: Banded[] = [];
+  for (const { name, unit, labels, fromMs: beginMs, stepMs: ownMs, values } of series) {
+    const points = values.map((value, index) => [beginMs + index * ownMs, value] as const);
+    const { scored } = scoreSeries(points, { falseAlarmsPerWeek });
+    const shown = points.flatMap(([timeMs, value], index): BandPoint[] => {
+      const { expected = null, high = null, low = null } = scored[index] ?? {};
+      return timeMs < fromMs || value === null ? [] : [[timeMs, value, expected, high, low]];
+    });
+    banded.push({ name, unit, labels, points: thinned(shown, Math.max(stepMs, ownMs)) });
+    await yieldToEventLoop();
+  }
+  return bandsAnswer(banded, partial);
+};
+
+/**
+ * Without a step a table with a row for each series: of a detector those that are unusual, or were so within a day. With one series:
+ * values, what was expected, and its bounds.
+ */
+export const runAnomaly = async (
+  anomaly: AnomalyQuery,
+  reading: Reading,
+  { range, stepMs }: QueryContext,
+  queryPart: RunPart,
+): Promise<Answer> => {
+  requireEntitlement(reading, 'ai');
+  const toMs = Number((range.to + 1n) / 1_000_000n);
+  const steps = stepMs === undefined ? undefined : { fromMs: Number(range.from / 1_000_000n), toMs, stepMs };
+  const { query, detectorId = '', direction } = anomaly;
+  if (query !== undefined) {
+    const scoring = { query, anomaly, reading, queryPart };
+    return steps === undefined ? statusOfQuery(scoring, toMs) : bandsOfQuery(scoring, steps);
+  }
+  return steps === undefined
+    ? toStatusTable(await readDetectorStatus(detectorId, reading, toMs), direction)
+    : detectorBands(detectorId, reading, steps);
+};

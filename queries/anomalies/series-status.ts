@@ -1,0 +1,53 @@
+/** How a series stands by its own past: what the scorer makes of its points, up to the last one. */
+import { directionOf } from './anomaly-text.ts';
+import { isLearning, type Scored, scoreSeries } from './scorer.ts';
+import type { SeriesStatus } from './status-table.ts';
+
+export interface SeriesSteps {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly unit: string;
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly values: readonly (number | null)[];
+}
+
+/** A series whose last steps have no value is not known. */
+const silentSteps = 3;
+
+/** The anomaly that lasts at the end: where it began, and where it was rarest. */
+const lastingOf = (scored: readonly Scored[]) => {
+  const before = scored.findLastIndex(({ isAnomalous }) => !isAnomalous);
+  const [first, ...others] = scored.slice(before + 1);
+  if (first === undefined) return undefined;
+  const rarest = others.reduce((best, one) => (one.score > best.score && one.sign !== null ? one : best), first);
+  return { first, rarest };
+};
+
+export const toSeriesStatus = (
+  { labels, name, unit, fromMs, stepMs, values }: SeriesSteps,
+  falseAlarmsPerWeek: number,
+): SeriesStatus => {
+  const points = values.map((value, index) => [fromMs + index * stepMs, value] as const);
+  const { scored, state } = scoreSeries(points, { falseAlarmsPerWeek });
+  const own = { labels, name, unit };
+  const none = { sign: null, direction: null, beginMs: null, expected: null, low: null, high: null, before: null };
+  const last = values.findLastIndex((value) => value !== null);
+  const value = values[last] ?? null;
+  if (last < values.length - silentSteps)
+    return { ...own, ...none, score: null, value: null, unknown: `it has no value in its last ${silentSteps} steps` };
+  if (isLearning(state)) {
+    const known = values.filter((each) => each !== null).length;
+    return { ...own, ...none, score: null, value, unknown: `too little is known of it: ${known} steps` };
+  }
+  const { expected = null, low = null, high = null } = scored[last] ?? {};
+  const seen = { ...own, ...none, value, expected, low, high };
+  const lasting = lastingOf(scored.slice(0, last + 1));
+  const sign = lasting?.rarest.sign ?? null;
+  if (lasting === undefined || sign === null) return { ...seen, score: 0 };
+  const { first, rarest } = lasting;
+  return {
+    ...{ ...seen, score: rarest.score, sign, direction: directionOf(sign) },
+    ...{ beginMs: first.timeMs, before: first.expected },
+  };
+};

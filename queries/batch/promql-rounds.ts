@@ -1,0 +1,96 @@
+/** In which order PromQL queries over one range are answered, which of them together, and which are too much for that. */
+import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
+import type { Chosen } from '../promql/fetch/choose.ts';
+import { type Landed, pointsIn } from '../promql/fetch/landed-pieces.ts';
+import type { Scope } from '../promql/fetch/scope.ts';
+import { type ParsedQuery, selectionsOf } from '../promql/index.ts';
+import type { Selection, Series } from '../promql/series.ts';
+import { hasCachedSteps, pieceMsOf, type Steps, type StepsQuestion } from '../promql/steps-cache.ts';
+import { countStepsPerSample, maxWork, nameOf, windowKey } from './named-series.ts';
+
+export interface Member {
+  readonly index: number;
+  readonly parsed: ParsedQuery;
+  /** Over all that was asked for. */
+  readonly selections: readonly Selection[];
+}
+
+/** What questions over one range have in common. */
+export interface BatchContext {
+  readonly scope: Scope;
+  readonly added: readonly Series[];
+  readonly window: EvaluationWindow;
+  /** Nothing before it is read. */
+  readonly retainedFromMs: number;
+}
+
+/** Values that all series would have at all steps: from so many on, what is asked together is seconds, and a statement more is nothing. */
+const muchValues = 200_000;
+
+/**
+ * Members in the order in which they are answered: where much is asked of which nothing is kept, the first one before all others, so that
+ * there is something to show after a twentieth of the time.
+ */
+export const roundsOf = (
+  { scope, window }: BatchContext,
+  members: readonly Member[],
+  chosen: readonly Chosen[],
+): readonly (readonly Member[])[] => {
+  const [first, ...others] = members;
+  const values = window.stepMs === 0 ? 0 : (chosen.length * (window.endMs - window.startMs)) / window.stepMs;
+  const isMuch = values >= muchValues && others.length > 0;
+  return first !== undefined && isMuch && !hasCachedSteps({ scope, window, expression: first.parsed.text })
+    ? [[first], others]
+    : [members];
+};
+
+/** Those that are more than is to be evaluated with others, by what landed: nothing is read for them here. */
+export const heavyOf = (
+  { window }: BatchContext,
+  questions: ReadonlyMap<Member, StepsQuestion>,
+  { landed, steps }: { readonly landed: Landed; readonly steps: ReadonlyMap<Member, Steps> },
+): ReadonlySet<Member> => {
+  const heavy = new Set<Member>();
+  const counted = new Set<string>();
+  let work = 0;
+  for (const [member, { reads }] of questions) {
+    if (steps.get(member)?.fromMs !== window.startMs) continue;
+    const keys = member.selections.map((each) => `${windowKey(each)} ${nameOf(each)}`);
+    const own = reads.reduce((sum, read, at) => {
+      if (counted.has(keys[at] ?? '')) return sum;
+      return sum + pointsIn(read, landed, pieceMsOf(window)) * countStepsPerSample(read.window, window);
+    }, 0);
+    if (work + own > maxWork) {
+      heavy.add(member);
+      continue;
+    }
+    work += own;
+    for (const key of keys) counted.add(key);
+  }
+  return heavy;
+};
+
+/** Expressions that are evaluated over one window. */
+export interface Group {
+  readonly window: EvaluationWindow;
+  readonly members: readonly Member[];
+  readonly selections: readonly Selection[];
+}
+
+/** Those that are evaluated as a whole, and those of which steps are kept: all of these from the first step that any of them lacks. */
+export const groupsOf = (
+  { window }: BatchContext,
+  members: readonly Member[],
+  steps: ReadonlyMap<Member, Steps>,
+): Group[] => {
+  const fromOf = (member: Member): number => steps.get(member)?.fromMs ?? window.startMs;
+  const groupOf = (some: readonly Member[]): Group[] => {
+    const startMs = Math.min(...some.map(fromOf));
+    const own = { ...window, startMs };
+    // Where nothing is left to be evaluated, nothing is read.
+    const selections = startMs > window.endMs ? [] : some.flatMap(({ parsed }) => selectionsOf(parsed, own));
+    return some.length === 0 ? [] : [{ window: own, members: some, selections }];
+  };
+  const isWhole = (member: Member): boolean => fromOf(member) === window.startMs;
+  return [...groupOf(members.filter(isWhole)), ...groupOf(members.filter((member) => !isWhole(member)))];
+};

@@ -1,0 +1,220 @@
+/**
+ * Several PromQL queries over one range: the series of all their selectors are chosen by one question and read once a window, and each
+ * expression is evaluated over its own. Of what was asked before, only the steps are read and evaluated that may have changed.
+ */
+import { setImmediate as next } from 'node:timers/promises';
+import type { QueryContext } from '../answer.ts';
+import { withAdded } from '../promql/added.ts';
+import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
+import type { Chosen } from '../promql/fetch/choose.ts';
+import { landedIn } from '../promql/fetch/landed-pieces.ts';
+import { retentionStartMs } from '../promql/fetch/scope.ts';
+import { type Evaluated, evaluate, parse, selectionsOf } from '../promql/index.ts';
+import type { QueryReading } from '../promql/reading.ts';
+import { answerOfPromql, faultOfPromql, windowOfPromql } from '../promql/run-promql.ts';
+import type { Selection, Series } from '../promql/series.ts';
+import {
+  expectAlone,
+  hasSteadySteps,
+  nothingEvaluated,
+  pieceMsOf,
+  type Steps,
+  type StepsQuestion,
+  stepsOf,
+} from '../promql/steps-cache.ts';
+import { testOf } from '../promql/syntax/matchers.ts';
+import type { PromqlQuery } from '../query.ts';
+import { chooseNamed, nameOf, readNamed, type SeriesByWindow, TooMuch, windowKey } from './named-series.ts';
+import type { Outcome, ReportOutcome } from './outcome.ts';
+import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
+
+/** Queries whose series are read together. */
+export const maxPromqlQueries = 200;
+const maxSteps = 1000;
+
+/** Whether a query can be answered with others. */
+export const isSharedPromql = (context: QueryContext): boolean => {
+  const { startMs, endMs, stepMs } = windowOfPromql(context);
+  return stepMs === 0 || (endMs - startMs) / stepMs <= maxSteps;
+};
+
+const matching = (series: readonly Series[], { matchers }: Selection): readonly Series[] => {
+  const tests = matchers
+    .filter(({ name }) => name !== '__name__')
+    .map((matcher) => ({ name: matcher.name, test: testOf(matcher) }));
+  return tests.length === 0
+    ? series
+    : series.filter(({ labels }) => tests.every(({ name, test }) => test(labels[name] ?? '')));
+};
+
+/**
+ * The answers that `runPromql` gives to each; each is told as soon as it is known. Throws where the series cannot be read; what is too much is
+ * to be asked alone.
+ */
+export const runPromqlBatch = async (
+  queries: readonly PromqlQuery[],
+  reading: QueryReading,
+  context: QueryContext,
+  report: ReportOutcome = () => undefined,
+): Promise<Outcome[]> => {
+  const expressions = queries.map(({ expression }) => expression);
+  const outcomes: Outcome[] = queries.map(() => undefined);
+  await evaluateBatch(expressions, reading, windowOfPromql(context), (index, found) => {
+    const outcome = outcomeFor(queries[index] as PromqlQuery, found, context);
+    outcomes[index] = outcome;
+    report(index, outcome);
+  });
+  return outcomes;
+};
+
+const outcomeFor = (
+  query: PromqlQuery,
+  found: EvaluationOutcome,
+  context: QueryContext,
+): Exclude<Outcome, undefined> => {
+  if ('error' in found) return found;
+  try {
+    return { answer: answerOfPromql(query, found, context) };
+  } catch (error) {
+    return { error };
+  }
+};
+
+type EvaluationOutcome = Evaluated | { readonly error: unknown };
+type Found = EvaluationOutcome | undefined;
+type ReportEvaluation = (index: number, found: EvaluationOutcome) => void;
+
+/** Those that can be asked together. What is wrong with one becomes its outcome. */
+const membersOf = (expressions: readonly string[], window: EvaluationWindow, report: ReportEvaluation): Member[] => {
+  const members: Member[] = [];
+  for (const [index, expression] of expressions.entries())
+    try {
+      const parsed = parse(expression);
+      const selections = selectionsOf(parsed, window);
+      if (selections.every((each) => nameOf(each) !== undefined)) members.push({ index, parsed, selections });
+    } catch (error) {
+      report(index, { error: faultOfPromql(error) });
+    }
+  return members;
+};
+
+/** What is too much, or not to be had in this way, is undefined: it is asked alone. */
+const orAlone = async <Result>(work: Promise<Result>): Promise<Result | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TooMuch || faultOfPromql(error) !== error) return undefined;
+    throw error;
+  }
+};
+
+const choose = ({ scope, retainedFromMs }: BatchContext, members: readonly Member[]): Promise<readonly Chosen[]> => {
+  const all = members.flatMap(({ selections }) => selections);
+  const names = [...new Set(all.map((each) => nameOf(each) ?? ''))].sort();
+  const span = {
+    fromMs: Math.max(retainedFromMs, Math.min(...all.map(({ fromMs }) => fromMs))),
+    toMs: Math.max(...all.map(({ toMs }) => toMs)),
+  };
+  return chooseNamed(scope, span, names);
+};
+
+/** Of those whose steps may be kept. */
+const questionsOf = (
+  { scope, added, window, retainedFromMs }: BatchContext,
+  members: readonly Member[],
+  chosen: readonly Chosen[],
+): Map<Member, StepsQuestion> => {
+  const questions = new Map<Member, StepsQuestion>();
+  // Without a source nothing is kept.
+  if (added.length > 0 || scope.columns.source === undefined) return questions;
+  const byName = Map.groupBy(chosen, ({ labels }) => labels['__name__'] ?? '');
+  const sourcesOf = new Map([...byName].map(([name, all]) => [name, all.flatMap(({ sources }) => sources)]));
+  for (const member of members) {
+    const { parsed, selections } = member;
+    if (!hasSteadySteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
+    const reads = selections.map((selection) => ({
+      ...{ window: selection, sources: sourcesOf.get(nameOf(selection) ?? '') ?? [] },
+    }));
+    questions.set(member, { scope, expression: parsed.text, window, reads });
+  }
+  return questions;
+};
+
+const outcomeOf = (
+  { parsed }: Member,
+  { window }: Group,
+  {
+    read,
+    added,
+    steps,
+  }: { readonly read: SeriesByWindow; readonly added: readonly Series[]; readonly steps: Steps | undefined },
+): Evaluated | { readonly error: unknown } => {
+  try {
+    if (window.startMs > window.endMs) return steps?.answer(nothingEvaluated, window.startMs) ?? nothingEvaluated;
+    const selections = selectionsOf(parsed, window);
+    const evaluated = evaluate(parsed, window, (number) => {
+      const selection = selections[number] as Selection;
+      const series = read.get(windowKey(selection))?.get(nameOf(selection) ?? '') ?? [];
+      return withAdded(matching(series, selection), selection, added);
+    });
+    return steps?.answer(evaluated, window.startMs) ?? evaluated;
+  } catch (error) {
+    return { error: faultOfPromql(error) };
+  }
+};
+
+/** Answers some of those whose series were chosen; of what is too much nothing is told. */
+const answerMembers = async (
+  batch: BatchContext,
+  members: readonly Member[],
+  chosen: readonly Chosen[],
+  report: ReportEvaluation,
+): Promise<void> => {
+  const { scope, added, window } = batch;
+  const questions = questionsOf(batch, members, chosen);
+  const landed = await landedIn(
+    scope.columns,
+    [...questions.values()].flatMap(({ reads }) => reads),
+    pieceMsOf(window),
+  );
+  const steps = new Map([...questions].map(([member, question]) => [member, stepsOf(question, landed)]));
+  const heavy = heavyOf(batch, questions, { landed, steps });
+  for (const member of heavy) expectAlone(questions.get(member) as StepsQuestion, landed);
+  const light = members.filter((member) => !heavy.has(member));
+  for (const group of groupsOf(batch, light, steps)) {
+    const read = await orAlone(readNamed({ ...batch, window: group.window }, group.selections, chosen));
+    for (const member of group.members) {
+      const question = questions.get(member);
+      if (read !== undefined) report(member.index, outcomeOf(member, group, { read, added, steps: steps.get(member) }));
+      else if (question !== undefined) expectAlone(question, landed);
+      // Others have their turn between two of them.
+      await next();
+    }
+  }
+};
+
+/**
+ * What `evaluatePromql` gives of each expression, or why not, which is told as soon as it is known; undefined where it is to be asked alone.
+ * Throws where the series cannot be read.
+ */
+export const evaluateBatch = async (
+  expressions: readonly string[],
+  { columns, promql, plan, nowMs }: QueryReading,
+  window: EvaluationWindow,
+  report: ReportEvaluation = () => undefined,
+): Promise<Found[]> => {
+  const outcomes: Found[] = expressions.map(() => undefined);
+  if (promql === undefined) return outcomes;
+  const recordAndReport: ReportEvaluation = (index, found) => {
+    outcomes[index] = found;
+    report(index, found);
+  };
+  const members = membersOf(expressions, window, recordAndReport);
+  const { added = [] } = promql;
+  const scope = { columns, translation: promql.translation };
+  const batch: BatchContext = { scope, added, window, retainedFromMs: retentionStartMs(plan, nowMs) };
+  const chosen = await orAlone(choose(batch, members));
+  if (chosen === undefined) return outcomes;
+  for (const some of roundsOf(batch, members, chosen)) await answerMembers(batch, some, chosen, recordAndReport);
+  return outcomes;
+};

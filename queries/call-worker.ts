@@ -1,0 +1,12 @@
+/** Calls exported functions of modules in a thread of its own, for `apart.ts`. */
+import { parentPort } from 'node:worker_threads';
+import type { CallReply, CallRequest } from './worker.ts';
+
+parentPort?.on('message', async ({ id, module, name, args }: CallRequest) => {
+  try {
+    const { [name]: called } = (await import(module)) as Record<string, (...all: readonly unknown[]) => unknown>;
+    parentPort?.postMessage({ id, result: called?.(...args) } satisfies CallReply);
+  } catch (error) {
+    parentPort?.postMessage({ id, error } satisfies CallReply);
+  }
+});

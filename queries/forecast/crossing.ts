@@ -1,0 +1,47 @@
+/** When a forecast value crosses a limit, and how probable that is. */
+import type { Forecast } from './forecast.ts';
+
+export type Limit = { readonly above: number } | { readonly below: number };
+
+/** Steps from the last value on; `null` where that end lies beyond the horizon. */
+export interface Crossing {
+  readonly steps: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** That the limit is crossed within the horizon. */
+  readonly probability: number;
+  /** Why there are no steps; `null` if there are. */
+  readonly reason: string | null;
+}
+
+const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
+
+/**
+ * The crossing of a limit: where its probability passes one half, with the leads where it passes 5 % and 95 %. What was
+ * likely to be crossed at one lead has been crossed at the later ones.
+ */
+export const crossing = (forecast: Forecast, limit: Limit): Crossing => {
+  const [name, value] = 'above' in limit ? ['above', limit.above] : ['below', limit.below];
+  const above = forecast.above(value);
+  let maxProbability = 0;
+  const crossed = above.map((share) => {
+    maxProbability = Math.max(maxProbability, name === 'above' ? share : 1 - share);
+    return maxProbability;
+  });
+  const reached = (share: number): number | null => {
+    const lead = crossed.findIndex((probability) => probability >= share);
+    return lead < 0 ? null : lead + 1;
+  };
+  const steps = reached(0.5);
+  const reason =
+    steps === null
+      ? `it is not likely to be ${name} ${value} within ${above.length} steps: the probability is ${percent(maxProbability)}`
+      : null;
+  return {
+    steps,
+    low: steps === null ? null : reached(0.05),
+    high: steps === null ? null : reached(0.95),
+    probability: maxProbability,
+    reason,
+  };
+};

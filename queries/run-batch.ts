@@ -1,0 +1,90 @@
+/** Answers several queries by name, and formulas over them, over one range: each query once, however many formulas name it. */
+import { QueryError } from './errors.ts';
+import { runFormula } from './formula/formula.ts';
+import type { QueryReading } from './promql/reading.ts';
+import type { FormulaQuery, MetricQuery, PromqlQuery, Query } from './query.ts';
+import type { Result } from './result.ts';
+import { type RunOptions, run } from './run.ts';
+
+export interface Questions {
+  readonly queries: Readonly<Record<string, MetricQuery | PromqlQuery>>;
+  /** Expressions over the queries. */
+  readonly formulas: Readonly<Record<string, string>>;
+}
+
+/** A result for each name. What is wrong with one query rejects all, and names it: its path begins with `queries.<name>` or `formulas.<name>`. */
+export const runBatch = async (
+  { queries, formulas }: Questions,
+  reading: QueryReading,
+  { signal, ...options }: RunOptions,
+): Promise<Record<string, Result>> => {
+  const failed = new AbortController();
+  const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const runNamed = async (name: string, query: MetricQuery | PromqlQuery): Promise<readonly [string, Result]> => {
+    try {
+      return [name, await run(query, reading, { ...options, signal: ending })];
+    } catch (error) {
+      failed.abort(error);
+      throw named(error, `queries.${name}`);
+    }
+  };
+  const own = await Promise.all(Object.entries(queries).map(([name, query]) => runNamed(name, query)));
+  const results = new Map(own);
+  const ofFormulas = await Promise.all(
+    Object.entries(formulas).map(async ([name, expression]): Promise<readonly [string, Result]> => {
+      try {
+        return [name, await formulaResult(expression, queries, async (part) => results.get(part) as Result)];
+      } catch (error) {
+        throw named(error, `formulas.${name}`);
+      }
+    }),
+  );
+  return Object.fromEntries([...own, ...ofFormulas]);
+};
+
+/** A formula over queries that are asked by their names: none is asked again for it. */
+export const formulaResult = async (
+  expression: string,
+  queries: Readonly<Record<string, Query>>,
+  resultOf: (name: string) => Promise<Result>,
+): Promise<Result> => {
+  const names = new Map(Object.entries(queries).map(([name, query]) => [query, name]));
+  const used: Result[] = [];
+  // A formula reads figures, those of another formula as well.
+  const parts = queries as FormulaQuery['queries'];
+  const answer = await runFormula({ kind: 'formula', expression, queries: parts }, async (part) => {
+    const result = await resultOf(names.get(part) as string);
+    used.push(result);
+    return result;
+  });
+  return calculated(answer, used);
+};
+
+/** A calculated answer with the cost of its parts, and as fresh as the least fresh of them. */
+const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
+  const [first] = parts;
+  if (first === undefined) throw new Error('a formula names at least one query');
+  const sum = (of: (cost: Result['cost']) => number): number => parts.reduce((total, { cost }) => total + of(cost), 0);
+  return {
+    ...{ from: first.from, to: first.to, stepMs: first.stepMs },
+    ...answer,
+    cost: {
+      rowsRead: sum(({ rowsRead }) => rowsRead),
+      bytesRead: sum(({ bytesRead }) => bytesRead),
+      elapsedMs: Math.max(...parts.map(({ cost }) => cost.elapsedMs)),
+      isCached: parts.every(({ cost }) => cost.isCached),
+    },
+    freshness: parts
+      .map(({ freshness }) => freshness)
+      .reduce((one, other) => {
+        if (!('landedUpTo' in one) || !('landedUpTo' in other)) return 'landedUpTo' in one ? other : one;
+        return one.landedUpTo < other.landedUpTo ? one : other;
+      }),
+  };
+};
+
+/** The range and the step are those of all. */
+const named = (error: unknown, path: string): unknown =>
+  error instanceof QueryError && !['from', 'to', 'step'].includes(error.path ?? '')
+    ? new QueryError(error.code, `${path}: ${error.message}`, error.path === undefined ? path : `${path}.${error.path}`)
+    : error;

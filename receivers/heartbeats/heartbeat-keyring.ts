@@ -1,0 +1,91 @@
+/** Whose beats a token tells, in memory, which follows the documents' change feed. Reads no store once loaded. */
+import { hash } from 'node:crypto';
+import type { Documents, Feed } from '../../schemas/ports/documents.ts';
+import { type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
+import {
+  heartbeatTokenFormat,
+  type SyntheticHeartbeatToken,
+  syntheticHeartbeatTokens,
+} from '../../schemas/resources/synthetic-heartbeat-token.ts';
+
+/** The heartbeat that a token is of. */
+export interface Heartbeat {
+  readonly tenantId: string;
+  readonly checkId: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+interface Place {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+const placeOf = ({ tenantId, id }: Place): string => `${tenantId}/${id}`;
+
+/** What is known of organizations, and kept current. */
+interface Organizations {
+  isEnabled(tenantId: string): boolean;
+}
+
+export class HeartbeatKeyring {
+  readonly #places = new Map<string, Place>();
+  readonly #hashes = new Map<string, string>();
+  /** Heartbeats only, by tenant and id. */
+  readonly #checks = new Map<string, Map<string, StoredCheck>>();
+  readonly #organizations: Organizations;
+  #feeds: Feed[] = [];
+
+  private constructor(organizations: Organizations) {
+    this.#organizations = organizations;
+  }
+
+  /** Resolves once everything there is has been loaded. */
+  static async load(documents: Pick<Documents, 'follow'>, organizations: Organizations): Promise<HeartbeatKeyring> {
+    const keyring = new HeartbeatKeyring(organizations);
+    keyring.#feeds = await Promise.all([
+      documents.follow(syntheticChecks, (change) => keyring.#changeCheck(change, change.document)),
+      documents.follow(syntheticHeartbeatTokens, (change) => keyring.#changeToken(change, change.document)),
+    ]);
+    return keyring;
+  }
+
+  /** Undefined for a token that there is not, or not any more. */
+  lookup(token: string): Heartbeat | undefined {
+    if (!heartbeatTokenFormat.isWellFormed(token)) return undefined;
+    const place = this.#places.get(hash('sha256', token));
+    const check = place && this.#checks.get(place.tenantId)?.get(place.id);
+    if (place === undefined || check === undefined) return undefined;
+    const { tenantId, id } = place;
+    const enabled = check.enabled && this.#organizations.isEnabled(tenantId);
+    return { tenantId, checkId: id, projectId: check.projectId ?? '', name: check.name, enabled };
+  }
+
+  /** Organizations that have heartbeats which are on. */
+  *tenants(): Generator<string, void, undefined> {
+    for (const [tenantId, checks] of this.#checks)
+      if (this.#organizations.isEnabled(tenantId) && [...checks.values()].some(({ enabled }) => enabled))
+        yield tenantId;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#feeds.map((feed) => feed.close()));
+  }
+
+  #changeCheck({ tenantId, id }: Place, check: StoredCheck | undefined): void {
+    const checks = this.#checks.get(tenantId) ?? new Map<string, StoredCheck>();
+    if (check?.type === 'heartbeat') checks.set(id, check);
+    else checks.delete(id);
+    if (checks.size === 0) this.#checks.delete(tenantId);
+    else this.#checks.set(tenantId, checks);
+  }
+
+  #changeToken(place: Place, token: SyntheticHeartbeatToken | undefined): void {
+    this.#places.delete(this.#hashes.get(placeOf(place)) ?? '');
+    this.#hashes.delete(placeOf(place));
+    if (token === undefined) return;
+    this.#hashes.set(placeOf(place), token.hash);
+    this.#places.set(token.hash, { tenantId: place.tenantId, id: place.id });
+  }
+}

@@ -1,0 +1,186 @@
+/** Beats of jobs: a request that needs no key but the token in its path, and is answered when it is durable. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { UnavailableError } from '../../schemas/errors.ts';
+import { type HeartbeatPing, heartbeatTickMs, maxHeartbeatMessage } from '../../schemas/synthetic-heartbeats.ts';
+import type { HttpHandler, OpenExtraEndpoints } from '../engine/receiver.ts';
+import { type Heartbeat, HeartbeatKeyring } from './heartbeat-keyring.ts';
+import { HeartbeatLog } from './heartbeat-log.ts';
+
+/** What is read of a body before the connection is given up. */
+const maxBodyBytes = 1024 * 1024;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+const methods = new Set<string | undefined>(['GET', 'HEAD', 'POST']);
+const allowed = [...methods].join(', ');
+const unknownToken: Answer = { status: 404, text: 'there is no heartbeat with this token' };
+const unknownPath: Answer = {
+  status: 404,
+  text: 'take /beats/TOKEN, /beats/TOKEN/start, /beats/TOKEN/fail or /beats/TOKEN/EXITCODE, from 0 to 255',
+};
+const wrongMethod: Answer = { status: 405, text: `take ${allowed}`, headers: { allow: allowed } };
+const wrongRun: Answer = { status: 400, text: 'rid, the id of a run, must be 1 to 64 letters, digits and ._:-' };
+const tooLarge: Answer = {
+  status: 413,
+  text: `a body has ${maxBodyBytes} bytes at most; the first ${maxHeartbeatMessage} are kept`,
+};
+const tooMany: Answer = {
+  status: 429,
+  text: 'too many beats with this token: ten a second, a hundred at once',
+  headers: { 'retry-after': '1' },
+};
+const tooManyUnknown: Answer = {
+  status: 429,
+  text: 'too many requests with unknown tokens from this address',
+  headers: { 'retry-after': '1' },
+};
+const accepted: Answer = { status: 200, text: 'OK' };
+const isOff: Answer = { status: 200, text: 'OK, but the check is off: this beat does not count' };
+
+/** What a path says of a run; undefined for one that says nothing. */
+const signalOf = (word: string | undefined): Pick<HeartbeatPing, 'signal' | 'exitCode'> | undefined => {
+  if (word === undefined) return { signal: 'end', exitCode: null };
+  if (word === 'start' || word === 'fail') return { signal: word, exitCode: null };
+  return /^\d{1,3}$/.test(word) && Number(word) <= 255 ? { signal: 'end', exitCode: Number(word) } : undefined;
+};
+
+const runId = /^[\w.:-]{1,64}$/;
+
+/** The beginning of a body as text; undefined for one that is too large. */
+const readBeginning = (request: IncomingMessage): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    // Bytes after an answer are read and dropped, so that the sender can finish and see it.
+    request.on('data', (chunk: Buffer) => {
+      if (bytes < maxHeartbeatMessage) chunks.push(chunk.subarray(0, maxHeartbeatMessage - bytes));
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) resolve(undefined);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8').trim()));
+    request.on('error', reject);
+    request.on('close', () => reject(new UnavailableError('the connection was closed before the body was there')));
+  });
+
+type RunSignal = Pick<HeartbeatPing, 'signal' | 'exitCode' | 'runId'>;
+
+/** What an address says: whose beat, and of which run. */
+const parseUrl = (url: string): { readonly token: string; readonly result: RunSignal | Answer } => {
+  // Tokens and signals need no escapes, so that only the query is read as what it may be.
+  const queryAt = url.indexOf('?');
+  const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt)];
+  const [token = '', ...words] = path.slice('/beats/'.length).split('/');
+  const signal = words.length > 1 ? undefined : signalOf(words[0]);
+  const run = query === '' ? undefined : (new URLSearchParams(query).get('rid') ?? undefined);
+  if (signal === undefined) return { token, result: unknownPath };
+  if (run !== undefined && !runId.test(run)) return { token, result: wrongRun };
+  return { token, result: { ...signal, runId: run ?? '' } };
+};
+
+interface HeartbeatRequest extends RunSignal {
+  readonly heartbeat: Heartbeat;
+}
+
+/** Opens `/beats/…` on both addresses of ingest, and says of each organization that its beats are taken. */
+export const openHeartbeats: OpenExtraEndpoints = async ({
+  documents,
+  keyring: organizations,
+  producer,
+  limits,
+  freshness,
+  inFlight,
+  ...services
+}) => {
+  const { sourceOf, metrics, clock, log } = services;
+  const keyring = await HeartbeatKeyring.load(documents, organizations);
+  const heartbeatLog = new HeartbeatLog(producer);
+
+  const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<Answer> => {
+    const forwarded = headers['x-forwarded-for'];
+    const source = sourceOf(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
+    return (await limits.failure(source)) === undefined ? unknownToken : tooManyUnknown;
+  };
+
+  /** What a request asks for, or why it is refused. */
+  const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | Answer> => {
+    if (!methods.has(request.method)) return wrongMethod;
+    freshness.check();
+    const { token, result } = parseUrl(request.url ?? '');
+    const heartbeat = keyring.lookup(token);
+    if (heartbeat === undefined) return refuseUnknown(request);
+    if ('status' in result) return result;
+    if (!(await limits.heartbeat(`${heartbeat.tenantId}/${heartbeat.checkId}`))) return tooMany;
+    return { ...result, heartbeat };
+  };
+
+  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<Answer> => {
+    const outcome = await authorize(request);
+    if ('status' in outcome) return outcome;
+    const { heartbeat, ...runSignal } = outcome;
+    if (!heartbeat.enabled) return isOff;
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const message = request.method === 'POST' ? await readBeginning(request) : '';
+    if (message === undefined) return tooLarge;
+    const { tenantId, checkId, projectId } = heartbeat;
+    await heartbeatLog.add({
+      ...runSignal,
+      kind: 'beat',
+      tenantId,
+      checkId,
+      projectId,
+      receivedMs: clock.now(),
+      message,
+    });
+    return accepted;
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, text, headers } = await answerTo(request, response).catch((error: unknown): Answer => {
+      if (!(error instanceof UnavailableError)) log.warn({ error }, 'a beat was not taken');
+      return {
+        status: 503,
+        text: 'the beat was not kept: send it again',
+        headers: { 'retry-after': String((error instanceof UnavailableError && error.retryAfterSeconds) || 1) },
+      };
+    });
+    metrics.add('oiq_beats_total', 1, { status: String(status) });
+    if (response.destroyed || response.headersSent) return;
+    // What is left of a body is not waited for.
+    if (inFlight.draining || !request.complete) response.shouldKeepAlive = false;
+    const body = `${text}\n`;
+    response
+      .writeHead(status, {
+        ...{ 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) },
+        ...{ 'cache-control': 'no-store', ...headers },
+      })
+      .end(request.method === 'HEAD' ? undefined : body);
+  };
+
+  const handler: HttpHandler = (request, response) => {
+    if (request.url?.startsWith('/beats/') !== true) return false;
+    inFlight.enter();
+    void answer(request, response).finally(() => inFlight.leave());
+    return true;
+  };
+
+  const sendTick = (): void => {
+    // Where the bus does not take it, the processor sees that no beats were taken, and the requests' answers say so.
+    for (const tenantId of keyring.tenants())
+      heartbeatLog.add({ kind: 'pulse', tenantId, receivedMs: clock.now() }).catch(() => undefined);
+  };
+  sendTick();
+  const tickTimer = setInterval(sendTick, heartbeatTickMs);
+  tickTimer.unref();
+  return {
+    handlers: { HTTP_ADDRESS: handler, OTLP_HTTP_ADDRESS: handler },
+    async close() {
+      clearInterval(tickTimer);
+      await heartbeatLog.drain();
+      await keyring.close();
+    },
+  };
+};

@@ -1,0 +1,137 @@
+/** Judges how a consumer group stands by what is seen of it, look by look. */
+import type { GroupStatus, PartitionStatus } from '../schemas/ports/group-status.ts';
+
+/** What one look finds of a group in a partition. */
+interface SeenPartition extends PartitionStatus {
+  readonly committed: number;
+}
+
+/** One look at a group; what could not be asked is undefined. */
+export interface GroupObservation {
+  readonly nowMs: number;
+  readonly partitions: readonly SeenPartition[] | undefined;
+  /** Processes that run the group. */
+  readonly members: number | undefined;
+}
+
+/** From when on what lasts is told: longer than a batch, a rebalance or a restart takes. */
+export const reportAfterMs = 60_000;
+const minuteMs = 60_000;
+/** Minutes in which the smallest age must have grown each time, and by how much in all. */
+const growingMinutes = 3;
+const grownMs = 30_000;
+
+/** The smallest age of each minute, the current one last: between commits the age of any group grows. */
+class Ages {
+  #minAges: { readonly minute: number; ageMs: number }[] = [];
+
+  add(nowMs: number, ageMs: number): void {
+    const minute = Math.floor(nowMs / minuteMs);
+    const last = this.#minAges.at(-1);
+    if (last?.minute === minute) last.ageMs = Math.min(last.ageMs, ageMs);
+    // After a gap, and where the clock was set, nothing is known of the minutes between.
+    else
+      this.#minAges = [...(last?.minute === minute - 1 ? this.#minAges : []), { minute, ageMs }].slice(
+        -growingMinutes - 2,
+      );
+  }
+
+  /** Since when the age has only grown; undefined where it has not, or not for long. */
+  get growsSinceMs(): number | undefined {
+    const whole = this.#minAges.slice(0, -1);
+    const [first] = whole;
+    const last = whole.at(-1);
+    if (first === undefined || last === undefined || whole.length <= growingMinutes) return undefined;
+    const grew = whole.every(({ ageMs }, at) => at === 0 || ageMs > (whole[at - 1]?.ageMs ?? 0));
+    return grew && last.ageMs - first.ageMs >= grownMs ? first.minute * minuteMs : undefined;
+  }
+}
+
+/** What has been so in each look since. */
+class Lasting {
+  #sinceMs: number | undefined;
+
+  /** Since when it is so; undefined where it is not, or not for long. */
+  note(isSo: boolean, nowMs: number): number | undefined {
+    if (!isSo) this.#sinceMs = undefined;
+    else if (this.#sinceMs === undefined || this.#sinceMs > nowMs) this.#sinceMs = nowMs;
+    return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= reportAfterMs ? this.#sinceMs : undefined;
+  }
+}
+
+const seconds = (ms: number): number => Math.round(ms / 1000);
+
+type Problem = Pick<GroupStatus, 'problem' | 'sinceMs'>;
+const noProblem: Problem = { problem: undefined, sinceMs: undefined };
+
+/** One group over time. */
+export class GroupWatch {
+  readonly #group: string;
+  readonly #places = new Map<string, { readonly committed: number; readonly sinceMs: number }>();
+  readonly #ages = new Ages();
+  readonly #alone = new Lasting();
+  readonly #unknown = new Lasting();
+  #status: GroupStatus;
+
+  constructor(group: string) {
+    this.#group = group;
+    this.#status = { group, partitions: [], members: undefined, ...noProblem };
+  }
+
+  get status(): GroupStatus {
+    return this.#status;
+  }
+
+  /** How long messages have waited in a partition of which none was committed. */
+  stillMs(nowMs: number): number {
+    const sinces = [...this.#places.values()].map(({ sinceMs }) => sinceMs);
+    return sinces.length === 0 ? 0 : Math.max(0, nowMs - Math.min(...sinces));
+  }
+
+  observe(observation: GroupObservation): void {
+    const { nowMs, partitions = [], members } = observation;
+    if (observation.partitions !== undefined) this.#note(nowMs, observation.partitions);
+    const shown = partitions.map(({ topic, partition, lag, ageMs }) => ({ topic, partition, lag, ageMs }));
+    this.#status = { group: this.#group, partitions: shown, members, ...this.#problem(observation) };
+  }
+
+  #note(nowMs: number, partitions: readonly SeenPartition[]): void {
+    for (const { topic, partition, lag, committed } of partitions) {
+      const place = `${topic}/${partition}`;
+      const before = this.#places.get(place);
+      if (lag <= 0) this.#places.delete(place);
+      else if (before?.committed !== committed || before.sinceMs > nowMs)
+        this.#places.set(place, { committed, sinceMs: nowMs });
+    }
+    this.#ages.add(nowMs, Math.max(0, ...partitions.map(({ ageMs }) => ageMs)));
+  }
+
+  #problem({ nowMs, partitions, members }: GroupObservation): Problem {
+    const aloneSinceMs = this.#alone.note(members === 0, nowMs);
+    const unknownSinceMs = this.#unknown.note(partitions === undefined, nowMs);
+    const lag = (partitions ?? []).reduce((sum, each) => sum + each.lag, 0);
+    const ageMs = Math.max(0, ...(partitions ?? []).map((each) => each.ageMs));
+    const waiting = `${lag} messages wait, the oldest for ${seconds(ageMs)} seconds`;
+    if (aloneSinceMs !== undefined)
+      return { problem: `has no member: no process runs it${lag > 0 ? `; ${waiting}` : ''}`, sinceMs: aloneSinceMs };
+    if (unknownSinceMs !== undefined)
+      return { problem: 'is not known to get on: the bus does not answer', sinceMs: unknownSinceMs };
+    const stillMs = this.stillMs(nowMs);
+    if (stillMs >= reportAfterMs)
+      return { problem: `stands still for ${seconds(stillMs)} seconds: ${waiting}`, sinceMs: nowMs - stillMs };
+    const growsSinceMs = this.#ages.growsSinceMs;
+    return growsSinceMs === undefined
+      ? noProblem
+      : { problem: `falls behind, more each minute: ${waiting}`, sinceMs: growsSinceMs };
+  }
+}
+
+const maxNamed = 10;
+
+/** What is wrong with groups, in one line; undefined where nothing is. */
+export const problemsOf = (groups: readonly GroupStatus[]): string | undefined => {
+  const problems = groups.flatMap(({ group, problem }) => (problem === undefined ? [] : `${group} ${problem}`));
+  if (problems.length === 0) return undefined;
+  const more = problems.length - maxNamed;
+  return [...problems.slice(0, maxNamed), ...(more > 0 ? [`and ${more} more groups`] : [])].join('; ');
+};

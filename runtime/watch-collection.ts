@@ -1,0 +1,91 @@
+import type { CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
+
+/** How many removed keys are remembered, so that a read that began before a removal does not bring one back. */
+const maxRemovedKeys = 10_000;
+
+/** The key of one tenant's document. */
+const keyIn = (tenantId: string, id: string): string => `${id}\u0000${tenantId}`;
+
+/** A whole collection in memory, kept current by the change feed, and by this instance's own writes ahead of it. */
+export interface Followed<Fields extends object> {
+  get(tenantId: string, id: string): (Fields & Stored) | undefined;
+  /** Reads from the store a document that the feed has not reported yet. */
+  find(tenantId: string, id: string): Promise<(Fields & Stored) | undefined>;
+  /** Takes in what was read or written here; an older state, and one of what is gone, is passed over. */
+  learn(tenantId: string, document: Fields & Stored): void;
+  /** It is gone for good: no document of this id comes again. */
+  forget(tenantId: string, id: string): void;
+  staleMs(): number;
+  close(): Promise<void>;
+}
+
+/** Versions begin anew when a document is removed and made again. */
+const isOlder = (left: Stored, right: Stored): boolean =>
+  left.createdAt === right.createdAt ? left.version < right.version : left.createdAt < right.createdAt;
+
+/** Tells of every document that comes, changes or goes; for indexes over the collection. */
+export type OnChange<Fields extends object> = (
+  tenantId: string,
+  before: (Fields & Stored) | undefined,
+  after: (Fields & Stored) | undefined,
+) => void;
+
+/** Resolves once everything there is has been loaded. */
+export const followed = async <Fields extends object>(
+  documents: Documents,
+  definition: CollectionDefinition<Fields>,
+  onChange: OnChange<Fields> = () => {},
+): Promise<Followed<Fields>> => {
+  const known = new Map<string, Fields & Stored>();
+  const removedKeys = new Set<string>();
+  /** Removed here, and not reported by the feed yet. */
+  const forgotten = new Set<string>();
+
+  const put = (tenantId: string, key: string, document: Fields & Stored): void => {
+    const before = known.get(key);
+    if (before !== undefined && isOlder(document, before)) return;
+    known.set(key, document);
+    onChange(tenantId, before, document);
+  };
+  const remove = (tenantId: string, key: string): void => {
+    const before = known.get(key);
+    known.delete(key);
+    if (before !== undefined) onChange(tenantId, before, undefined);
+    removedKeys.add(key);
+    if (removedKeys.size > maxRemovedKeys) removedKeys.delete(removedKeys.values().next().value ?? '');
+  };
+
+  const feed = await documents.follow(definition, ({ tenantId, id, document }) => {
+    const key = keyIn(tenantId, id);
+    if (document === undefined) {
+      forgotten.delete(key);
+      remove(tenantId, key);
+    } else if (!forgotten.has(key)) {
+      removedKeys.delete(key);
+      put(tenantId, key, document);
+    }
+  });
+
+  const learn: Followed<Fields>['learn'] = (tenantId, document) => {
+    const key = keyIn(tenantId, document.id);
+    if (!removedKeys.has(key)) put(tenantId, key, document);
+  };
+  return {
+    get: (tenantId, id) => known.get(keyIn(tenantId, id)),
+    async find(tenantId, id) {
+      const key = keyIn(tenantId, id);
+      if (known.has(key) || removedKeys.has(key)) return known.get(key);
+      const document = await documents.of(tenantId).collection(definition).find(id);
+      if (document !== undefined) learn(tenantId, document);
+      return known.get(key);
+    },
+    learn,
+    forget(tenantId, id) {
+      const key = keyIn(tenantId, id);
+      if (!removedKeys.has(key)) forgotten.add(key);
+      remove(tenantId, key);
+    },
+    staleMs: () => feed.staleMs(),
+    close: () => feed.close(),
+  };
+};

@@ -1,0 +1,100 @@
+/** What an evaluation tells others: history, the state of alerts, the event feed. */
+
+import type { AlertEvaluation, AlertTransition } from '../../schemas/alerts.ts';
+import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+import type { Evaluation, GroupResult } from './evaluate.ts';
+import type { RuleOutcome } from './recording/evaluate.ts';
+import type { AlertRule } from './rule.ts';
+
+/** Groups with which all is well are told up to so many. */
+const maxInactive = 200;
+/** Characters of the groups of one part: a message takes a megabyte. */
+const partSize = 256 * 1024;
+
+const ranks = ['firing', 'recovering', 'unknown', 'pending', 'inactive'] as const;
+
+/** Groups that are told: all that are not well or have just become so, and some of the others. */
+const reportedGroups = ({ groups, transitions }: Evaluation): GroupResult[] => {
+  const changed = new Set(transitions.map(({ alertId }) => alertId));
+  let quiet = 0;
+  return groups.filter(({ state, alertId }) => state !== 'inactive' || changed.has(alertId) || quiet++ < maxInactive);
+};
+
+const inParts = (groups: readonly GroupResult[]): GroupResult[][] => {
+  const parts: GroupResult[][] = [[]];
+  let size = 0;
+  for (const group of groups) {
+    const own = JSON.stringify(group).length;
+    if (size + own > partSize) {
+      parts.push([]);
+      size = 0;
+    }
+    size += own;
+    parts.at(-1)?.push({ ...group, reason: group.reason.slice(0, 4096) });
+  }
+  return parts;
+};
+
+interface Evaluated {
+  readonly tenantId: string;
+  readonly rule: AlertRule;
+  readonly nowMs: number;
+  readonly durationMs: number;
+  readonly lateMs: number;
+}
+
+/** An evaluation for topic `alert-evaluations`. */
+export const toEvaluationRecords = (
+  evaluation: Evaluation,
+  { tenantId, rule, nowMs, durationMs, lateMs }: Evaluated,
+): AlertEvaluation[] => {
+  const { groups, ruleState, error = '' } = evaluation;
+  const worst = ranks.map((rank) => groups.find(({ state }) => state === rank)).find((group) => group !== undefined);
+  return inParts(reportedGroups(evaluation)).map((part, index) => ({
+    ...{ tenantId, projectId: rule.projectId ?? '', ruleId: rule.id, ruleVersion: rule.version, atMs: nowMs },
+    ...{ durationMs, lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31) },
+    ...{ state: ruleState, error: error.slice(0, 4096), groupCount: groups.length },
+    firingCount: groups.filter(({ state }) => state === 'firing' || state === 'recovering').length,
+    ...{ value: worst?.value ?? null, part: index, groups: part },
+  }));
+};
+
+interface RecordedRule {
+  readonly tenantId: string;
+  readonly ruleId: string;
+  readonly ruleVersion: number;
+  readonly nowMs: number;
+  readonly lateMs: number;
+  readonly outcome: RuleOutcome;
+}
+
+/** An evaluation of a recording rule for the same topic: it has no alerts. */
+export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...of }: RecordedRule): AlertEvaluation => ({
+  ...of,
+  ...{ projectId: '', atMs: nowMs, durationMs: outcome.durationMs },
+  lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31),
+  ...{ state: 'inactive', error: (outcome.error ?? '').slice(0, 4096), groupCount: outcome.series, firingCount: 0 },
+  ...{ value: null, part: 0, groups: [] },
+});
+
+const verb = ({ from, to }: AlertTransition): string | undefined => {
+  if (to === 'firing') return from === 'firing' || from === 'recovering' ? undefined : 'fires';
+  if (to === 'unknown') return 'is unknown';
+  return undefined;
+};
+
+/** A transition for the event feed; undefined for one that people need not see there. */
+export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | undefined => {
+  const { tenantId, projectId = '', ruleName, labels, severity, atMs, to, from, value, endedAtMs } = transition;
+  const verbText = endedAtMs === undefined ? verb(transition) : 'ended';
+  if (verbText === undefined || transition.isTest === true) return undefined;
+  return {
+    ...{ tenantId, projectId, id: transition.id, kind: 'alert', at: new Date(atMs).toISOString() },
+    severity: endedAtMs === undefined ? severity : 'info',
+    title: `${ruleName.slice(0, 240)} ${verbText}`,
+    text: transition.reason.slice(0, 8192),
+    service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
+    ...{ environment: '', tags: eventTags(labels), link: '', actor: { type: 'system', id: 'alerts' } },
+    details: { ruleId: transition.ruleId, alertId: transition.alertId, from, to, value, severity },
+  };
+};

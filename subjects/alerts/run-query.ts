@@ -1,0 +1,273 @@
+/** Asks what a rule asks, for a time, in the form that evaluation reads. */
+
+import { everyGroup } from '../../queries/all-groups.ts';
+import { statusFigureCount } from '../../queries/anomalies/status-table.ts';
+import type { Answer } from '../../queries/answer.ts';
+import { Answers } from '../../queries/batch/answers.ts';
+import { QueryError } from '../../queries/errors.ts';
+import { forecastFigures } from '../../queries/forecast/run-forecast.ts';
+import { answerOver, type QueryWindow } from '../../queries/over-window.ts';
+import type { Query, SloQuery } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { LateError } from '../../runtime/timeout.ts';
+import { boundedLabels } from '../../schemas/bounded-labels.ts';
+import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
+import type { GroupAnswer, RuleAnswer } from './answer.ts';
+import { holds } from './composite.ts';
+import { msOf } from './durations.ts';
+import { firingAt } from './history.ts';
+import { type AlertRule, isOfCount } from './rule.ts';
+import { groupKey, type Labels } from './state.ts';
+
+/** How long the query of one evaluation may take: with those of other rules, and alone. */
+export const queryTimeouts = { sharedMs: 10_000, aloneMs: 20_000 };
+/** Groups of one rule. */
+export const maxGroups = 10_000;
+/** The measure that counts events, where a rule needs a minimum of them. */
+const eventsName = 'oiq_events';
+
+type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
+type QueryCondition = Exclude<AlertRule['condition'], Composite>;
+
+/** What is asked of the engine: every group, and what the condition needs beside its figure. */
+const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
+  const query = everyGroup(condition.query, maxGroups);
+  // Whether a metric is there at all; a value would hold for some minutes.
+  if (query.kind === 'metric' && condition.kind === 'absence') return { ...query, overTime: 'count', across: 'sum' };
+  if (query.kind === 'aggregate' && minimumEvents !== undefined)
+    return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
+  return query;
+};
+
+/** The question of a rule at a time: what, over which window. */
+export const questionOf = (
+  rule: AlertRule & { readonly condition: QueryCondition },
+  nowMs: number,
+): { readonly query: Query; readonly window: QueryWindow } => {
+  const { condition, delay } = rule;
+  const toMs = nowMs - msOf(delay);
+  const step = condition.kind === 'threshold' ? condition.step : undefined;
+  return {
+    query: queryOf(rule),
+    window: { fromMs: toMs - msOf(condition.window), toMs, stepMs: step === undefined ? undefined : msOf(step) },
+  };
+};
+
+/** JSON has no number for some values. */
+export const numberOf = (value: unknown): number | null => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return value;
+  const text = String(value)
+    .replace(/^\+?inf(inity)?$/i, 'Infinity')
+    .replace(/^-inf(inity)?$/i, '-Infinity');
+  return Number(text);
+};
+
+const labelsOf = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
+
+interface ComparedFigure {
+  /** The measure that is compared; undefined for the only figure there is. */
+  readonly measure: string | undefined;
+  readonly isCount: boolean;
+}
+
+const comparedFigureOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): ComparedFigure => {
+  const { query } = rule.condition;
+  if (query.kind !== 'aggregate') return { measure: undefined, isCount: false };
+  const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
+  const figures = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
+  const first = answer.form === 'table' ? figures[0] : answer.series[0]?.name;
+  return { measure: named ?? first, isCount: isOfCount(rule) };
+};
+
+const fromSeries = ({ series }: Answer, { measure, isCount }: ComparedFigure): GroupAnswer[] => {
+  const events = new Map(
+    series
+      .filter(({ name }) => name === eventsName)
+      .map(({ labels, points }) => [
+        groupKey(labelsOf(labels)),
+        points.reduce((sum, [, value]) => sum + (numberOf(value) ?? 0), 0),
+      ]),
+  );
+  return series
+    .filter(({ name }) => name !== eventsName && (measure === undefined || name === measure))
+    .map(({ labels: all, points }) => {
+      const labels = labelsOf(all);
+      return {
+        labels,
+        isCount,
+        points: points.map(([, value]) => numberOf(value)),
+        events: events.get(groupKey(labels)),
+      };
+    });
+};
+
+const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedFigure): GroupAnswer[] => {
+  const isFigure = (index: number): boolean => ['number', 'duration'].includes(columns[index]?.type ?? '');
+  const figure = columns.findIndex(({ name }, index) => isFigure(index) && (measure === undefined || name === measure));
+  const events = columns.findIndex(({ name }) => name === eventsName);
+  return rows.map((row) => ({
+    labels: labelsOf(
+      Object.fromEntries(columns.flatMap(({ name, type }, at) => (type === 'text' ? [[name, String(row[at])]] : []))),
+    ),
+    isCount,
+    points: [numberOf(row[figure])],
+    ...(events >= 0 && { events: numberOf(row[events]) ?? 0 }),
+  }));
+};
+
+/** A burn that most of the time is not known says nothing, and one of a single bad event is none. */
+const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, table: Answer): GroupAnswer[] =>
+  fromTable(table, { measure: figure, isCount: false }).map((group, index) => {
+    const of = (name: string): number =>
+      numberOf(table.rows[index]?.[table.columns.findIndex((column) => column.name === name)]) ?? 0;
+    if (windows === undefined || figure === 'coverage') return group;
+    if (of('coverage') < 0.5) {
+      const known = Math.floor(of('coverage') * 100);
+      return { ...group, unknown: `${known} % of the slices of the longest window are known, and half are needed` };
+    }
+    if (figure === 'sli') return group;
+    const isFew = minimumEvents === undefined ? of('bad') <= 1 : of('total') < minimumEvents;
+    const tooFew =
+      minimumEvents === undefined
+        ? `${of('bad')} bad is not more than 1`
+        : `a total of ${of('total')} is less than the ${minimumEvents} that are needed`;
+    return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
+  });
+
+/** A check, and locations of it, with what is said of them. In a planned downtime nothing begins, and what is up again ends. */
+const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
+  rows.map((row) => {
+    const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+    const value = numberOf(of('value'));
+    const reason = String(of('says'));
+    const isSilent = value === null || (of('maintenance') === 1 && value !== 0);
+    return {
+      ...{ labels: labelsOf({ location: String(of('location')) }), points: [value] },
+      ...{ says: { text: String(of('state')), why: reason }, ...(isSilent && { unknown: reason }) },
+    };
+  });
+
+/** Series that stand in one way, with what is said of them; behind the columns of their labels are `figures` of them. */
+const fromStates = ({ columns, rows }: Answer, figures: number): GroupAnswer[] => {
+  const first = columns.length - figures;
+  const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
+  const [state, messageIndex] = [at('state'), at('says')];
+  return rows.map((row) => {
+    const value = numberOf(row[first]);
+    const reason = String(row[messageIndex]);
+    const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
+    const own = { labels: labelsOf(labels), points: [value], says: { text: String(row[state]), why: reason } };
+    return value === null ? { ...own, unknown: reason } : own;
+  });
+};
+
+const groupsIn = (
+  rule: AlertRule & { readonly condition: QueryCondition },
+  answer: Answer,
+  compared: ComparedFigure,
+): readonly GroupAnswer[] => {
+  const { query } = rule.condition;
+  if (answer.form !== 'table') return fromSeries(answer, compared);
+  if (query.kind === 'slo') return fromSlo(rule, query, answer);
+  if (query.kind === 'anomaly') return fromStates(answer, statusFigureCount);
+  if (query.kind === 'forecast') return fromStates(answer, forecastFigures);
+  return query.kind === 'check' ? fromCheck(answer) : fromTable(answer, compared);
+};
+
+/** Of an answer in general what evaluation reads. */
+export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): RuleAnswer => {
+  const wrong = answer.partial.find(({ code }) => code !== 'groups' && code !== 'delay');
+  if (wrong !== undefined) return { kind: 'error', message: `the query was answered in part: ${wrong.message}` };
+  const compared = comparedFigureOf(rule, answer);
+  const { query } = rule.condition;
+  const { measure } = compared;
+  if (measure !== undefined && answer.form === 'table' && !answer.columns.some(({ name }) => name === measure))
+    return { kind: 'error', message: `the query has no measure ${measure}` };
+  const isTable = answer.form === 'table';
+  const groups = groupsIn(rule, answer, compared);
+  const unit = isTable
+    ? answer.columns.find(
+        ({ name, type }) => type !== 'text' && type !== 'time' && (measure === undefined || name === measure),
+      )?.unit
+    : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
+  // Of no records there are no steps, of which each counts 0.
+  const isNone = query.kind === 'aggregate' && query.groupBy.length === 0 && groups.length === 0;
+  return {
+    kind: 'groups',
+    unit: unit ?? '',
+    groups: isNone ? [{ labels: {}, points: [compared.isCount ? 0 : null], isCount: true, events: 0 }] : groups,
+    isCut: answer.partial.length > 0,
+  };
+};
+
+const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: number): Promise<RuleAnswer> => {
+  const names = Object.entries(condition.rules);
+  const firing = await firingAt(
+    reading,
+    names.map(([, id]) => id),
+    nowMs,
+  );
+  const projected = (labels: Labels): Labels =>
+    labelsOf(Object.fromEntries(condition.groupBy.map((name) => [name, labels[name] ?? ''])));
+  const byName = new Map(
+    names.map(([name, id]) => [name, new Set((firing.get(id) ?? []).map((labels) => groupKey(projected(labels))))]),
+  );
+  const groups = new Map([...firing.values()].flat().map((labels) => [groupKey(projected(labels)), projected(labels)]));
+  if (condition.groupBy.length === 0) groups.set('', {});
+  return {
+    ...{ kind: 'groups', unit: '' },
+    groups: [...groups].map(([key, labels]) => ({
+      labels,
+      points: [holds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],
+    })),
+  };
+};
+
+/** Why a question failed, for people. */
+export const messageOf = (error: unknown): string =>
+  error instanceof QueryError || error instanceof UnavailableError || error instanceof PermanentError
+    ? error.message
+    : 'the query could not be run';
+
+interface RuleQueryOptions {
+  readonly nowMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** How long it waits for its turn and the answer; by default as long as it takes. */
+  readonly withinMs?: number;
+  readonly onError?: (error: unknown) => void;
+  /** Of the rule's tenant. Those of rules that share one are asked together; the answer is the same. */
+  readonly answers?: Answers;
+}
+
+/**
+ * What the rule's query answers at a time. A query that fails is an answer too, of which the rule says what it means. It rejects where
+ * `signal` aborts, and with `LateError` where there is no answer within `withinMs`: then there is more to ask than can be, which says nothing
+ * of the rule.
+ */
+export const queryRule = async (
+  rule: AlertRule,
+  reading: Reading,
+  { nowMs, signal, withinMs, onError, answers = new Answers({ ...queryTimeouts, gatherMs: 0 }) }: RuleQueryOptions,
+): Promise<RuleAnswer> => {
+  const { condition } = rule;
+  const over = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
+  const ending = AbortSignal.any([signal, over].filter((each) => each !== undefined));
+  try {
+    if (condition.kind === 'composite')
+      return await answers.runInSlot(() => evaluateComposite(condition, reading, nowMs), ending);
+    const queryRuleFields = { ...rule, condition };
+    const { query, window } = questionOf(queryRuleFields, nowMs);
+    const options = { signal: ending, dueMs: nowMs, requester: rule.id };
+    return answerOf(
+      queryRuleFields,
+      await answerOver(query, window, (part, context) => answers.run(part, reading, context, options)),
+    );
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (over?.aborted === true) throw new LateError(withinMs ?? 0);
+    if (error instanceof LateError) throw error;
+    if (messageOf(error) === messageOf(undefined)) onError?.(error);
+    return { kind: 'error', message: messageOf(error), isAway: error instanceof UnavailableError };
+  }
+};

@@ -1,0 +1,30 @@
+/** What an anomaly says in the event feed. */
+
+import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
+import type { AnomalyChange } from '../../schemas/anomalies.ts';
+import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+
+const verbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
+
+/** The series of an anomaly for people: `service=checkout, region=eu`, or its measure. */
+export const seriesText = ({ name, labels }: Pick<AnomalyChange, 'name' | 'labels'>): string =>
+  Object.entries(labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(', ') || name;
+
+/** A change of an anomaly for the event feed. */
+export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
+  const { tenantId, projectId, id, number, detectorId, detectorName, labels, atMs, score } = change;
+  const title = `${detectorName.slice(0, 120)}: anomaly ${verbs[change.change]}${`, ${seriesText(change)}`.slice(0, 100)}`;
+  return {
+    ...{ tenantId, projectId, id: `${id}.${number}`, kind: 'anomaly', at: new Date(atMs).toISOString() },
+    severity: change.change === 'end' ? 'info' : 'warning',
+    title,
+    text: anomalyText(change),
+    service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
+    environment: '',
+    tags: eventTags({ ...change.detectorLabels, ...labels }),
+    ...{ link: '', actor: { type: 'system', id: 'anomalies' } },
+    details: { anomalyId: id, detectorId, change: change.change, direction: change.direction, score },
+  };
+};

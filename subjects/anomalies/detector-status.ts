@@ -1,0 +1,210 @@
+/** How far detectors are, and how often they told of anomalies, by what landed. */
+import { z } from 'zod';
+import type { Reading } from '../../queries/reading.ts';
+import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
+import { msOf } from '../alerts/durations.ts';
+import type { DetectorFields } from './detector.ts';
+import { completeAt, historyLeftMs, notAll, patienceMs, questionOf } from './read-points.ts';
+
+const weekMs = 604_800_000;
+const dayMs = 86_400_000;
+/** Over which false alarms are counted. */
+const ratedMs = 4 * weekMs;
+/** Steps are asked for so often, and landed so soon. */
+const slackMs = 180_000;
+
+export const detectorStates = ['off', 'waiting', 'learning', 'watching', 'behind', 'failed'] as const;
+
+export const DetectorStatus = z.strictObject({
+  state: z
+    .enum(detectorStates)
+    .describe(
+      'off: switched off; waiting: made just now; learning: too little is known yet to tell of anomalies; watching; behind: steps are not scored in time; failed: they cannot be asked, for the reason in error',
+    ),
+  learningUntil: z.iso.datetime().nullable().describe('While it learns: when it is expected to tell of anomalies'),
+  learntFrom: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'Where the history begins that it learns: five weeks back, or less where telemetry is kept for less or its series have more than 5 million points',
+    ),
+  series: z.int().describe('That it watches'),
+  learning: z.int().describe('Of these, the ones of which too little is known yet'),
+  lastStep: z.iso.datetime().nullable().describe('End of the last step that was scored'),
+  behindSeconds: z
+    .number()
+    .nullable()
+    .describe('How long ago the first step was complete that is not scored; 0: none is'),
+  open: z.int().describe('Anomalies that last'),
+  rate: z
+    .strictObject({
+      perWeek: z.number().nullable().describe('Alarms a week that were not marked true; null: see the reason'),
+      reason: z.string().nullable(),
+      alarms: z.int(),
+      markedTrue: z.int(),
+      markedFalse: z.int(),
+      weeks: z.number().describe('In which it watched, of the last four'),
+    })
+    .describe('The rate of false alarms that it had, to be held against falseAlarmsPerWeek'),
+  error: z.string().nullable(),
+});
+export type DetectorStatus = z.output<typeof DetectorStatus>;
+
+/** How a detector stands, but for its alarms. */
+export type DetectorSnapshot = Omit<DetectorStatus, 'rate'>;
+
+interface EvaluationRow {
+  readonly id: string;
+  readonly question: string;
+  readonly up_to: string;
+  readonly watched_from: string;
+  readonly learns_until: string;
+  readonly learnt_from: string;
+  readonly speaks_from: string;
+  readonly series: number;
+  readonly learning: number;
+  readonly refused: number;
+  readonly open: number;
+  readonly error: string;
+}
+
+/** The last look of each detector, by its id. */
+const readEvaluations = async (
+  { columns }: Pick<Reading, 'columns'>,
+  ids: readonly string[],
+): Promise<Map<string, EvaluationRow>> => {
+  const rows = await columns.query<EvaluationRow & Record<string, unknown>>(
+    `SELECT detector_id AS id, question, toString(up_to_ms) AS up_to, toString(watched_from_ms) AS watched_from,
+      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS learnt_from, toString(speaks_from_ms) AS speaks_from,
+      series, learning, refused, open, error
+    FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String} AND detector_id IN {ids:Array(String)}`,
+    { ids: [...ids] },
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+};
+
+const readAlarms = async (
+  { columns, nowMs }: Pick<Reading, 'columns' | 'nowMs'>,
+  ids: readonly string[],
+): Promise<Map<string, ReadonlySet<string>>> => {
+  const rows = await columns.query<{ detector: string; anomalies: string[] }>(
+    `SELECT detector_id AS detector, groupUniqArray(100000)(id) AS anomalies FROM anomalies
+    WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      AND detector_id IN {ids:Array(String)} GROUP BY detector`,
+    { since: String(Math.trunc(nowMs) - ratedMs), ids: [...ids] },
+  );
+  return new Map(rows.map(({ detector, anomalies }) => [detector, new Set(anomalies)]));
+};
+
+const rateOf = (
+  alarms: ReadonlySet<string>,
+  feedback: readonly AnomalyFeedback[],
+  { watchedFromMs, upToMs, nowMs }: { watchedFromMs: number; upToMs: number; nowMs: number },
+): DetectorStatus['rate'] => {
+  const marks = feedback.flatMap((each) => each.marks).filter(({ anomalyId }) => alarms.has(anomalyId));
+  const marked = (verdict: string): number => marks.filter((mark) => mark.verdict === verdict).length;
+  const watchedMs = watchedFromMs === 0 ? 0 : Math.max(0, upToMs - Math.max(watchedFromMs, nowMs - ratedMs));
+  const counts = { alarms: alarms.size, markedTrue: marked('true'), markedFalse: marked('false') };
+  const weeks = watchedMs / weekMs;
+  return watchedMs < dayMs
+    ? { ...counts, weeks, perWeek: null, reason: 'it has watched for less than a day' }
+    : { ...counts, weeks, perWeek: (alarms.size - counts.markedTrue) / weeks, reason: null };
+};
+
+/** What a look says; times are 0 where there are none. */
+interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refused' | 'open' | 'error'> {
+  readonly isKnown: boolean;
+  readonly upToMs: number;
+  readonly learnsUntilMs: number;
+  readonly learntFromMs: number;
+  readonly speaksFromMs: number;
+}
+
+const unknown: Evaluation = {
+  ...{ isKnown: false, series: 0, learning: 0, refused: 0, open: 0, error: '' },
+  ...{ upToMs: 0, learnsUntilMs: 0, learntFromMs: 0, speaksFromMs: 0 },
+};
+
+const toEvaluation = (row: EvaluationRow): Evaluation => ({
+  ...{ isKnown: true, series: row.series, learning: row.learning, refused: row.refused, open: row.open },
+  ...{ error: row.error, upToMs: Number(row.up_to) },
+  ...{ learnsUntilMs: Number(row.learns_until), learntFromMs: Number(row.learnt_from) },
+  ...{ speaksFromMs: Number(row.speaks_from) },
+});
+
+const refusedText = ({ refused, series }: Evaluation): string =>
+  `${refused} series are not watched beside these ${series}: a detector has 10,000 at most, and an organization 30,000`;
+
+type Known = DetectorFields & { readonly id: string; readonly createdAt: string };
+
+/** How long ago the first step was complete that is not scored. */
+const behindOf = (detector: Known, { upToMs }: Evaluation, nowMs: number): number => {
+  const endMs = completeAt(detector, nowMs);
+  return Math.max(0, endMs - (upToMs || Math.max(Date.parse(detector.createdAt), endMs - dayMs)));
+};
+
+const stateOf = (detector: Known, evaluation: Evaluation, behindMs: number): DetectorStatus['state'] => {
+  const stepMs = msOf(detector.step);
+  const isInHistory = evaluation.learnsUntilMs > 0;
+  if (!detector.enabled) return 'off';
+  // Where not all series are watched, the others are.
+  if (evaluation.error !== '' && !evaluation.error.startsWith(notAll)) return 'failed';
+  if (!isInHistory && behindMs > Math.max(slackMs, 2 * patienceMs(stepMs)) + stepMs) return 'behind';
+  if (!evaluation.isKnown) return 'waiting';
+  return isInHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
+};
+
+const learningUntil = ({ step }: Known, evaluation: Evaluation, nowMs: number): number => {
+  if (evaluation.learnsUntilMs === 0) return evaluation.speaksFromMs;
+  return nowMs + historyLeftMs(evaluation.learnsUntilMs - evaluation.upToMs, msOf(step), evaluation.series);
+};
+
+const timeOf = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString());
+
+/** How a detector stands by its last look. One at another question says nothing of it. */
+const snapshotOf = (detector: Known, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
+  const evaluation = row?.question === questionOf(detector) ? toEvaluation(row) : unknown;
+  const behindMs = behindOf(detector, evaluation, nowMs);
+  const state = stateOf(detector, evaluation, behindMs);
+  const { series, learning, open, upToMs } = evaluation;
+  return {
+    ...{ state, series, learning, open, lastStep: timeOf(upToMs) },
+    learntFrom: timeOf(evaluation.learntFromMs),
+    learningUntil: state === 'learning' ? timeOf(learningUntil(detector, evaluation, nowMs)) : null,
+    behindSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : behindMs / 1000,
+    error: evaluation.error || (evaluation.refused > 0 ? refusedText(evaluation) : null),
+  };
+};
+
+/** How detectors stand, in their order, without what they told. */
+export const snapshotsOf = async (
+  reading: Reading,
+  detectors: readonly Known[],
+): Promise<readonly DetectorSnapshot[]> => {
+  if (detectors.length === 0) return [];
+  const evaluations = await readEvaluations(
+    reading,
+    detectors.map(({ id }) => id),
+  );
+  return detectors.map((detector) => snapshotOf(detector, evaluations.get(detector.id), reading.nowMs));
+};
+
+/** How detectors stand, in their order, and how often they told of anomalies. */
+export const statusesOf = async (
+  reading: Reading,
+  detectors: readonly Known[],
+  feedback: readonly AnomalyFeedback[],
+): Promise<DetectorStatus[]> => {
+  if (detectors.length === 0) return [];
+  const ids = detectors.map(({ id }) => id);
+  const [evaluations, alarms] = await Promise.all([readEvaluations(reading, ids), readAlarms(reading, ids)]);
+  const { nowMs } = reading;
+  return detectors.map((detector) => {
+    const evaluation = evaluations.get(detector.id);
+    const own = feedback.filter(({ detectorId }) => detectorId === detector.id);
+    const rate = rateOf(alarms.get(detector.id) ?? new Set(), own, {
+      ...{ watchedFromMs: Number(evaluation?.watched_from ?? 0), upToMs: Number(evaluation?.up_to ?? 0), nowMs },
+    });
+    return { ...snapshotOf(detector, evaluation, nowMs), rate };
+  });
+};

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { Columns } from '../../schemas/ports/columns.ts';
+
+/** Which dead letters. What is left out does not restrict; without a tenant all tenants' (the operator's own view). */
+export interface DeadLetterFilter {
+  readonly tenantId?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+  /** License key with which it came. */
+  readonly keyId?: string | undefined;
+  readonly signal?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly kind?: 'refused' | 'unprocessable' | undefined;
+  readonly origin?: string | undefined;
+  /** Epoch milliseconds of reception, both ends included. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly state?: DeadLetterState | undefined;
+}
+
+const states = ['open', 'replayed', 'discarded'] as const;
+export type DeadLetterState = (typeof states)[number];
+
+/** A dead letter as answers carry it. */
+export const DeadLetterView = z.strictObject({
+  id: z.string(),
+  projectId: z.string(),
+  keyId: z.string(),
+  signal: z.string(),
+  origin: z.string(),
+  kind: z.string().describe('refused (by a receiver) or unprocessable (by a consumer)'),
+  reason: z.string(),
+  message: z.string(),
+  position: z.number().nullable().describe('Byte position of the error in the decompressed body'),
+  receivedAt: z.iso.datetime(),
+  source: z.string(),
+  size: z.number(),
+  cut: z.boolean(),
+  state: z.enum(states),
+  markedAt: z.iso.datetime().nullable(),
+  actor: z.string().nullable(),
+});
+
+/** A dead letter as lists show it. */
+export interface DeadLetter extends Readonly<z.output<typeof DeadLetterView>> {
+  readonly tenantId: string;
+  /** Where its chunks begin on the dead-letter topic. */
+  readonly place: { readonly partition: number; readonly offset: number; readonly chunks: number };
+}
+
+/** A place in the order of reception. */
+export interface After {
+  readonly receivedAtMs: number;
+  readonly id: string;
+}
+
+interface Row extends Omit<DeadLetter, 'position' | 'receivedAt' | 'size' | 'state' | 'markedAt' | 'place'> {
+  readonly position: string | null;
+  readonly received: string;
+  readonly size: string;
+  readonly chunks: number;
+  readonly partition: number;
+  readonly offset: string;
+  readonly outcome: string;
+  readonly marked: string;
+}
+
+/** Reads with the tenant's fences where the filter names a tenant, else as the platform. */
+const reader = (columns: Columns, tenantId: string | undefined): Pick<Columns, 'query'> =>
+  tenantId === undefined ? columns : columns.of(tenantId);
+
+const conditionsOf = (filter: DeadLetterFilter): { where: string; parameters: Record<string, string> } => {
+  const conditions = [filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}'];
+  const parameters: Record<string, string> = {};
+  const add = (name: string, value: string | undefined, condition: string): void => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    parameters[name] = value;
+  };
+  add('key', filter.keyId, 'key_id = {key:String}');
+  add('signal', filter.signal, 'signal = {signal:String}');
+  add('reason', filter.reason, 'reason = {reason:String}');
+  add('kind', filter.kind, 'kind = {kind:String}');
+  add('origin', filter.origin, 'origin = {origin:String}');
+  add('from', filter.fromMs?.toFixed(0), "received_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')");
+  add('to', filter.toMs?.toFixed(0), "received_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')");
+  return { where: conditions.join(' AND '), parameters };
+};
+
+/**
+ * Dead letters that match, in order of reception. A consumer may have published one twice, with the same id: one row of
+ * it is shown.
+ */
+export const readDeadLetters = async (
+  columns: Columns,
+  filter: DeadLetterFilter,
+  page: {
+    readonly limit: number;
+    readonly after?: After | undefined;
+    readonly newestFirst: boolean;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<DeadLetter[]> => {
+  const { where, parameters } = conditionsOf(filter);
+  const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
+  const direction = page.newestFirst ? 'DESC' : 'ASC';
+  const values: Record<string, string | readonly string[]> = { ...parameters };
+  let outer = '1';
+  // Marks are ordered by id: those of named letters are looked up, not read all.
+  const named = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
+  let inner = where + named;
+  if (filter.ids !== undefined) values['ids'] = filter.ids;
+  if (page.after !== undefined) {
+    inner += ` AND (received_at, id) ${page.newestFirst ? '<' : '>'} (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})`;
+    values['afterTime'] = String(page.after.receivedAtMs);
+    values['afterId'] = page.after.id;
+  }
+  if (filter.state !== undefined) {
+    outer = 'outcome = {outcome:String}';
+    values['outcome'] = filter.state === 'open' ? '' : filter.state;
+  }
+  const rows = await reader(columns, filter.tenantId).query<Row>(
+    `SELECT tenant AS tenantId, id, project_id AS projectId, key_id AS keyId, signal, origin, kind, reason, message, toString(position) AS position, toString(toUnixTimestamp64Milli(received_at)) AS received,
+      source, toString(size) AS size, cut, chunks, partition, toString(offset) AS offset, outcome, toString(toUnixTimestamp64Milli(marked_at)) AS marked, actor
+    FROM (SELECT *, tenant_id AS tenant FROM dead_letters WHERE ${inner} ORDER BY received_at ${direction}, id ${direction} LIMIT 1 BY tenant_id, id) AS letters
+    LEFT ANY JOIN (SELECT tenant_id AS mark_tenant, id AS mark_id, outcome, marked_at, actor FROM dead_letter_marks WHERE ${own}${named}) AS marks
+      ON letters.tenant = marks.mark_tenant AND letters.id = marks.mark_id
+    WHERE ${outer} ORDER BY letters.received_at ${direction}, id ${direction} LIMIT ${page.limit}`,
+    values,
+    page.signal && { signal: page.signal },
+  );
+  return rows.map(toDeadLetter);
+};
+
+const toDeadLetter = ({ received, outcome, marked, partition, offset, chunks, ...row }: Row): DeadLetter => ({
+  ...row,
+  position: row.position === null ? null : Number(row.position),
+  receivedAt: new Date(Number(received)).toISOString(),
+  size: Number(row.size),
+  state: outcome === 'replayed' || outcome === 'discarded' ? outcome : 'open',
+  markedAt: outcome === '' ? null : new Date(Number(marked)).toISOString(),
+  actor: outcome === '' ? null : row.actor,
+  place: { partition, offset: Number(offset), chunks },
+});
+
+/** How many dead letters match. */
+export const countDeadLetters = async (columns: Columns, filter: DeadLetterFilter): Promise<number> => {
+  const { where, parameters } = conditionsOf(filter);
+  const own = filter.tenantId === undefined ? '1' : 'tenant_id = {tenant:String}';
+  const ids = filter.ids === undefined ? '' : ' AND id IN {ids:Array(String)}';
+  const marked = `(tenant_id, id) IN (SELECT tenant_id, id FROM dead_letter_marks WHERE ${own}${
+    filter.state === undefined || filter.state === 'open' ? '' : ' AND outcome = {outcome:String}'
+  })`;
+  const state = filter.state === undefined ? '' : filter.state === 'open' ? ` AND NOT (${marked})` : ` AND ${marked}`;
+  const [row] = await reader(columns, filter.tenantId).query<{ total: string }>(
+    `SELECT toString(uniqExact(tenant_id, id)) AS total FROM dead_letters WHERE ${where}${ids}${state}`,
+    { ...parameters, outcome: filter.state ?? '', ...(filter.ids === undefined ? {} : { ids: filter.ids }) },
+  );
+  return Number(row?.total ?? 0);
+};

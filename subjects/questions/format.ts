@@ -1,0 +1,85 @@
+/** What a word of a question became, for people. */
+import { timeText } from '../../queries/time-text.ts';
+import type { Target } from './lexicon.ts';
+import type { Mark, Noun } from './marks.ts';
+
+const nouns: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
+  logs: 'log records',
+  requests: 'spans of kind server',
+  calls: 'spans of kind server or client',
+  spans: 'spans',
+  traces: 'traces',
+  latency: 'duration',
+};
+
+const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
+  ...{
+    count: 'count',
+    distinct: 'distinct values',
+    share: 'share in per cent',
+    total: 'in all',
+    current: 'the last value',
+  },
+  ...{
+    group: 'by',
+    which: 'by',
+    or: 'or',
+    not: 'not',
+    overTime: 'series',
+    slowest: 'longest duration first',
+    fastest: 'shortest duration first',
+  },
+  ...{
+    most: 'largest first',
+    least: 'smallest first',
+    newest: 'newest first',
+    oldest: 'oldest first',
+    time: 'range',
+    unknown: 'not known',
+  },
+};
+
+export const describeMark = (mark: Mark, target: Target): string | null => {
+  switch (mark.is) {
+    case 'noun':
+      return mark.noun === 'metric' ? (target.of === 'metrics' ? target.metric.name : null) : nouns[mark.noun];
+    case 'condition':
+      return mark.condition.search;
+    case 'figure':
+      return mark.figure.function === 'percentile' ? `percentile ${mark.figure.percentile}` : mark.figure.function;
+    case 'field':
+      return mark.field;
+    case 'throughput':
+      return 'rate of spans of kind server';
+    case 'limit':
+      return `at most ${mark.limit}`;
+    case 'step':
+      return `steps of ${lengthText(mark.stepMs)}`;
+    default:
+      return markTexts[mark.is] ?? null;
+  }
+};
+
+const lengths: readonly (readonly [ms: number, unit: string])[] = [
+  ...([
+    [604_800_000, 'week'],
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+    [1000, 'second'],
+    [1, 'millisecond'],
+  ] as const),
+];
+
+/** `5 minutes`, `1 hour`. */
+export const lengthText = (ms: number): string => {
+  const [size, unit] = lengths.find(([each]) => ms >= each && ms % each === 0) ?? [1, 'millisecond'];
+  return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
+};
+
+/** A time in a zone, to the minute where it is one. */
+export const momentText = (ns: bigint, timeZone: string): string => {
+  const ms = Number(ns / 1_000_000n);
+  const isMinute = ms % 60_000 === 0;
+  return `${timeText(ms, isMinute ? 'YYYY-MM-DD HH:mm' : 'YYYY-MM-DD HH:mm:ss', timeZone)}`;
+};

@@ -1,0 +1,144 @@
+/** Words with numbers in them: steps, percentiles, limits, statuses. */
+import { isUnit } from './conditions.ts';
+import type { Lexicon } from './lexicon.ts';
+import { type Found, type Mark, one } from './marks.ts';
+import { numberIn, unitMs } from './quantities.ts';
+import type { Vocabulary } from './vocabulary.ts';
+import type { Word } from './words.ts';
+
+const lowerAt = (words: readonly Word[], at: number): string => words[at]?.lower ?? '';
+
+const adverbs: ReadonlyMap<string, string> = new Map([
+  ['hourly', 'hour'],
+  ['daily', 'day'],
+  ['weekly', 'week'],
+  ['minutely', 'minute'],
+]);
+
+const stepFound = (words: number, stepMs: number): Found | undefined =>
+  Number.isSafeInteger(stepMs) && stepMs >= 1000 ? one(words, { is: 'step', stepMs }) : undefined;
+
+/** `per minute`, `every 5 minutes`, `hourly`, `by day`. A second is what rates are by. */
+export const stepAt = (words: readonly Word[], at: number): Found | undefined => {
+  const adverb = adverbs.get(lowerAt(words, at));
+  if (adverb !== undefined) return stepFound(1, unitMs(adverb) ?? 0);
+  const intervals = intervalsAt(words, at);
+  if (intervals !== undefined) return intervals;
+  const before = eachAt(words, at);
+  if (before === 0) return undefined;
+  const isArticle = before === 1 && ['a', 'an'].includes(lowerAt(words, at));
+  const number = isArticle ? undefined : numberIn(words[at + before]);
+  if (number === undefined) {
+    const unit = unitNamed(words[at + before]);
+    return unit === undefined || unit < 60_000 ? undefined : stepFound(before + 1, unit);
+  }
+  if (number.unit !== '') return stepFound(before + 1, number.value * (unitMs(number.unit) ?? 0));
+  return stepFound(before + 2, number.value * (unitNamed(words[at + before + 1]) ?? 0));
+};
+
+const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
+
+/** `in 5 minute intervals`, `5-minute buckets`. */
+const intervalsAt = (words: readonly Word[], at: number): Found | undefined => {
+  const before = ['in', 'at', 'with', 'by', 'using'].includes(lowerAt(words, at)) ? 1 : 0;
+  const [, digits, unit] = /^(\d{1,4})-?([a-z]+)?$/.exec(lowerAt(words, at + before)) ?? [];
+  if (digits === undefined) return undefined;
+  const place = at + before + (unit === undefined ? 2 : 1);
+  if (!intervalWord.test(words[place]?.stem ?? '')) return undefined;
+  const ms = unitMs(unit ?? words[place - 1]?.stem);
+  return ms === undefined ? undefined : stepFound(place + 1 - at, Number(digits) * ms);
+};
+
+/** How many words say that something is by a unit: `per`, `in each`. */
+const eachAt = (words: readonly Word[], at: number): number => {
+  const lower = lowerAt(words, at);
+  if (['per', 'by', 'every', 'each', 'a', 'an'].includes(lower)) return 1;
+  return ['in', 'for'].includes(lower) && ['each', 'every'].includes(lowerAt(words, at + 1)) ? 2 : 0;
+};
+
+const unitNamed = (word: Word | undefined): number | undefined =>
+  word !== undefined && word.stem.length >= 3 ? unitMs(word.stem) : undefined;
+
+/** `p95`, `95th percentile`, `percentile 95`. */
+export const percentileAt = (words: readonly Word[], at: number): Found | undefined => {
+  const figure = (length: number, percentile: string): Found =>
+    one(length, { is: 'figure', figure: { function: 'percentile', percentile: Number(percentile) } });
+  const [, short] = /^p(\d{1,2}(?:\.\d{1,3})?|100)$/.exec(lowerAt(words, at)) ?? [];
+  if (short !== undefined) return figure(1, short);
+  const [, ordinal] = /^(\d{1,2}(?:\.\d{1,3})?)(?:th|st|nd|rd)?$/.exec(lowerAt(words, at)) ?? [];
+  if (ordinal !== undefined)
+    return ['percentile', 'percentiles', 'quantile'].includes(lowerAt(words, at + 1)) ? figure(2, ordinal) : undefined;
+  const [behind] = /^\d{1,2}(?:\.\d{1,3})?$/.exec(lowerAt(words, at + 1)) ?? [];
+  return lowerAt(words, at) === 'percentile' && behind !== undefined ? figure(2, behind) : undefined;
+};
+
+const orders = /^(?:top|bottom|slowest|fastest|latest|last|newest|oldest|first)$/;
+/** Behind a number these are an order; before it they are of what the number says: "the most 503". */
+const ordersBehind = /^(?:busiest|highest|lowest|most|least|noisiest)$/;
+const listing: ReadonlySet<string> = new Set([
+  'show',
+  'list',
+  'give',
+  'me',
+  'display',
+  'find',
+  'fetch',
+  'get',
+  'print',
+]);
+const maxLimit = 10_000;
+const maxGroups = 1_000;
+
+/** `top 5`, `5 slowest`, `latest 20`, `show 10 logs`: the number, beside the word that says of what. */
+export const limitAt = (
+  words: readonly Word[],
+  at: number,
+  { vocabulary, lexicon }: { readonly vocabulary: Vocabulary; readonly lexicon: Lexicon },
+): Found | undefined => {
+  const number = numberIn(words[at]);
+  const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
+  if (!isCount || ['a', 'an'].includes(lowerAt(words, at))) return undefined;
+  const [before, behind] = [words[at - 1]?.stem ?? '', words[at + 1]?.stem ?? ''];
+  const isFollowedByNoun = [behind, words[at + 2]?.stem ?? ''].some((stem) => vocabulary.get(stem)?.is === 'noun');
+  const isListed =
+    listing.has(before) && (isFollowedByNoun || vocabulary.get(behind)?.is === 'condition') && !isUnit(behind);
+  // "Which three routes": several of what can be grouped by.
+  const isPlural = words[at + 1]?.lower !== behind && number.value <= maxGroups;
+  const isGroups = isPlural && lexicon.fieldAt(words, at + 1) !== undefined;
+  return orders.test(before) || orders.test(behind) || ordersBehind.test(behind) || isListed || isGroups
+    ? one(1, { is: 'limit', limit: Math.min(number.value, maxLimit) })
+    : undefined;
+};
+
+const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
+const statusCodeContext =
+  /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many|most)$/;
+/** Fields that hold statuses of HTTP. */
+export const statusField = /(?:^|\.)status_?code$/i;
+
+/** `5xx`, `status 500`, `404s`, `HTTP 503`: of the fields that hold statuses of HTTP. */
+export const statusAt = (words: readonly Word[], at: number, lexicon: Lexicon): Found | undefined => {
+  let place = at;
+  while (place < at + 3 && statusWords.has(lowerAt(words, place))) place++;
+  if (place > at && ['of', 'is', '='].includes(lowerAt(words, place))) place++;
+  const [, digit, rest] = /^([1-5])(xx|\d\d)s?$/.exec(lowerAt(words, place)) ?? [];
+  if (digit === undefined || rest === undefined) return undefined;
+  if (place === at && rest !== 'xx' && (!isStatusAlone(words, at) || isUnit(words[at + 1]?.stem ?? '')))
+    return undefined;
+  const fields = lexicon.fields.filter(({ name }) => statusField.test(name));
+  if (fields.length === 0) return undefined;
+  const marks = fields.map(({ name }): Mark => {
+    const condition =
+      rest === 'xx'
+        ? { search: `${name}:[${digit}00 TO ${digit}99]`, field: name, isPart: true as const }
+        : { search: `${name}:${digit}${rest}`, field: name, isPart: true as const, value: `${digit}${rest}` };
+    return { is: 'condition', condition };
+  });
+  return { words: place + 1 - at, marks };
+};
+
+/** A number by itself is a status where it says so: "404s", "404 responses", "returned 500". */
+const isStatusAlone = (words: readonly Word[], at: number): boolean =>
+  lowerAt(words, at).endsWith('s') ||
+  statusCodeContext.test(lowerAt(words, ['a', 'an'].includes(lowerAt(words, at - 1)) ? at - 2 : at - 1)) ||
+  statusCodeContext.test(words[at + 1]?.stem ?? '');

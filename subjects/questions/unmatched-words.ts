@@ -1,0 +1,64 @@
+/** What a question about records does not say, or says in words that would have no part in its query: it is refused, since the answer would be to something else. */
+import { type Draft, Unclear } from './assemble.ts';
+
+export const refuseIncomplete = (draft: Draft): void => {
+  requireSomething(draft);
+  refuseGroupsOfOne(draft);
+  const [, reason] = lost.find(([isLost]) => isLost(draft)) ?? [];
+  if (reason !== undefined) throw new Unclear(reason);
+};
+
+const requireSomething = ({ nouns, conditions, loose, groupBy, distinct }: Draft): void => {
+  if (nouns.size + conditions.length + loose.length + groupBy.length + distinct.length === 0)
+    throw new Unclear('it does not say of what: name logs, requests, spans, a service, a field or a metric');
+};
+
+/** "Which services call billing": of one service there are no several, so that something else is asked for. */
+const refuseGroupsOfOne = ({ groupBy, conditions }: Draft): void => {
+  const one = conditions.find(
+    ({ field, search, value }) => value !== undefined && groupBy.includes(field) && !/^NOT |:\(/.test(search),
+  );
+  if (one !== undefined)
+    throw new Unclear(
+      `it asks by ${one.field}, of which it names one alone: leave out ${one.value} or "by ${one.field}"`,
+    );
+};
+
+const isRanked = ({ ways }: Draft): boolean => ways.has('most') || ways.has('least');
+const hasNumber = ({ loose }: Draft): boolean => loose.some(({ isNumber }) => isNumber);
+
+/** Words that would be lost, and what to ask instead. */
+const lost: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
+  [
+    ({ ways, distinct }) => ways.has('distinct') && distinct.length === 0,
+    'it does not say of which field the different values are: name one, such as "different services"',
+  ],
+  [
+    (draft) =>
+      draft.distinct.length > 0 && (draft.figures.length > 0 || draft.nouns.has('latency') || hasNumber(draft)),
+    'it asks for a number of values and for another figure: ask for one at a time',
+  ],
+  [
+    ({ ways }) => ways.has('when') && !ways.has('newest') && !ways.has('oldest'),
+    'when something happens is told by its records: ask for the last or first of them',
+  ],
+  [
+    ({ ways, limit }) => ways.has('share') && limit !== undefined,
+    'shares are told of all groups: leave out the number',
+  ],
+  [
+    (draft) => draft.ways.has('share') && isRanked(draft) && draft.groupBy.length + draft.loose.length === 0,
+    'it does not say of what the share is highest: name a field, such as "by service"',
+  ],
+  [
+    ({ ways, nouns, distinct, figures }) =>
+      ways.has('share') &&
+      (nouns.has('latency') || distinct.length > 0 || figures.some(({ function: name }) => name !== 'avg')),
+    'it asks for a share and for another figure: ask for one at a time',
+  ],
+  [
+    ({ ways, nouns, conditions }) =>
+      ways.has('count') && nouns.has('latency') && conditions.some(({ isPart }) => isPart === true),
+    'it asks for a number and for a duration, which are not of the same: ask for one at a time',
+  ],
+];

@@ -1,0 +1,95 @@
+/** What of a range became worse than before: services whose requests are slower, and deployments after which requests are worse. */
+import type { Range } from '../../queries/range.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { parseTime } from '../../queries/time.ts';
+import { type Choice, chosenActivity } from './chosen-activity.ts';
+import { type Compared, compare, minMinutes, minRequests } from './comparison.ts';
+import { type Deployment, type DeploymentQuestion, readDeployments } from './deployments.ts';
+import { type Counted, type CountedRow, countedColumns, countedOf, quantileIn, sumOfCounted } from './figures.ts';
+import { minuteMs } from './minutes.ts';
+import { type Judged, judgementOf, withMargin } from './verdicts.ts';
+
+/** Steps in which a range is compared with the one before: more tell nothing more. */
+const maxSteps = 60;
+const maxServices = 1_000;
+/** Of as many services that are alike in both ranges, fewer than one in a thousand is said to be slower. */
+const chance = 0.001;
+
+/** A service of which a larger share of requests is slow than in the range before. */
+export interface SlowerService {
+  readonly service: string;
+  readonly requests: number;
+  /** Share of the requests that took longer than 95 % of those in the range before. */
+  readonly slowShare: number;
+  /** Nanoseconds. */
+  readonly p95: number;
+  readonly p95Before: number;
+}
+
+type Question = Omit<Choice, 'minutes'> & { readonly minutes: Range; readonly previous: Range };
+
+/** Services that became slower in a way that chance does not explain, over the steps of both ranges as verdicts are over minutes. */
+export const readSlowerServices = async (
+  reading: Reading,
+  { minutes, previous, ...choice }: Question,
+): Promise<readonly SlowerService[]> => {
+  const [now, before] = await Promise.all(
+    [minutes, previous].map((range) => stepsByService(reading, { ...choice, minutes: range })),
+  );
+  return [...(now ?? [])].flatMap(([service, after]) => {
+    const earlier = before?.get(service) ?? [];
+    const slow = isEnough(earlier) && isEnough(after) ? tailOf(compare(earlier, after)) : undefined;
+    if (slow === undefined || slow.verdict !== 'worse' || slow.p >= chance) return [];
+    const [was, is] = [sumOfCounted(earlier), sumOfCounted(after)];
+    const [p95Before, p95] = [quantileIn(was, 0.95) ?? 0, quantileIn(is, 0.95) ?? 0];
+    return [{ service, requests: is.requests, slowShare: slow.after, p95, p95Before }];
+  });
+};
+
+const tailOf = (aspects: readonly Compared[]): Compared | undefined => aspects.find(({ aspect }) => aspect === 'tail');
+const isEnough = (steps: readonly Counted[]): boolean =>
+  steps.length >= minMinutes && sumOfCounted(steps).requests >= minRequests;
+
+const stepsByService = async ({ columns }: Reading, choice: Choice): Promise<ReadonlyMap<string, Counted[]>> => {
+  const { where, parameters } = chosenActivity(choice);
+  const rangeMinutes = Number((choice.minutes.to - choice.minutes.from) / 1_000_000n) / minuteMs;
+  const seconds = Math.ceil(rangeMinutes / maxSteps) * 60;
+  const rows = await columns.query<CountedRow & { readonly of: string }>(
+    `SELECT service AS of, intDiv(toUnixTimestamp(minute), ${seconds}) AS step, ${countedColumns} FROM resource_activity
+    WHERE ${where} AND service IN (
+      SELECT service FROM resource_activity WHERE ${where} AND service != '' GROUP BY service
+      HAVING sum(requests) >= ${minRequests} ORDER BY sum(requests) DESC LIMIT ${maxServices}
+    ) GROUP BY of, step HAVING sum(requests) > 0 LIMIT ${maxServices * (maxSteps + 1)}`,
+    parameters,
+  );
+  const byService = new Map<string, Counted[]>();
+  for (const row of rows) {
+    const steps = byService.get(row.of) ?? [];
+    steps.push(countedOf(row));
+    byService.set(row.of, steps);
+  }
+  return byService;
+};
+
+/** Of the newest deployments of a range those that made requests worse. */
+export const readWorseDeployments = async (
+  reading: Reading,
+  question: DeploymentQuestion,
+  maxDeployments: number,
+): Promise<readonly { readonly deployment: Deployment; readonly judged: Judged }[]> => {
+  const { range } = question;
+  const { deployments } = await readDeployments(reading, { ...question, range: withMargin(range) });
+  const inRange = deployments.filter(({ time }) => {
+    const at = parseTime(time, 0) ?? 0n;
+    return at >= range.from && at <= range.to;
+  });
+  const worse: { deployment: Deployment; judged: Judged }[] = [];
+  // One after the other: they must not take all turns of the engine.
+  for (const deployment of inRange.slice(0, maxDeployments)) {
+    const { service } = deployment;
+    const all = deployments.filter((other) => other.service === service);
+    const { judged } = await judgementOf(reading, { ...question, service }, deployment, all);
+    if (judged.verdict === 'worse') worse.push({ deployment, judged });
+  }
+  return worse;
+};

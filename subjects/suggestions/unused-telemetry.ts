@@ -1,0 +1,95 @@
+/** Metrics and attributes that cost and that nothing reads, and log patterns that are much of all records. */
+import type { z } from 'zod';
+import type { AttributeCost } from '../../queries/fields/costs.ts';
+import type { MetricUses } from '../../queries/metrics/uses.ts';
+import type { Suggestion } from './suggestion.ts';
+
+export interface MetricCost {
+  readonly metric: string;
+  readonly series: number;
+}
+
+/** Fewer series are not worth a word. */
+const minSeries = 100;
+const maxMetrics = 5;
+
+export const unusedMetricSuggestions = (
+  metrics: readonly MetricCost[],
+  uses: ReadonlyMap<string, z.output<typeof MetricUses>>,
+): Suggestion[] => {
+  const all = metrics.reduce((sum, { series }) => sum + series, 0);
+  return metrics
+    .filter(({ metric, series }) => {
+      const found = uses.get(metric)?.uses;
+      return series >= minSeries && Array.isArray(found) && found.length === 0;
+    })
+    .slice(0, maxMetrics)
+    .map(({ metric, series }) => {
+      const searchedIn = uses
+        .get(metric)
+        ?.lookedAt.map(({ what, documents }) => `${documents} ${what}`)
+        .join(', ');
+      return {
+        ...{ kind: 'unread-metric', subject: metric, title: `Stop sending ${metric}`, weight: series },
+        evidence: `${metric} has ${series} series of the last day, and none of ${searchedIn} reads it; queries of other programs are not known here`,
+        effect: `${series} of ${all} series of the largest metrics are not stored any more; where it is sent, drop it: in a collector with a filter processor, \`metric: ['name == ${JSON.stringify(metric)}']\``,
+        request: null,
+      };
+    });
+};
+
+/** Namespaces of OpenTelemetry's own: the platform reads many of their attributes by itself, and people know them without having written them down. */
+const conventional =
+  /^(?:_|(?:http|url|net|network|server|client|peer|source|destination|db|rpc|messaging|faas|graphql|k8s|container|host|os|process|service|cloud|deployment|telemetry|otel|code|thread|exception|error|event|log|user|enduser|user_agent|session|gen_ai|aws|gcp|azure|feature_flag|file|browser|device|geo|tls)\b)/;
+const minShare = 0.05;
+const minScannedRecords = 10_000;
+const maxAttributes = 3;
+
+/** What may be suggested to be left out: large attributes of people's own. */
+export const largeAttributes = (scannedRecords: number, costs: readonly AttributeCost[]): readonly AttributeCost[] =>
+  scannedRecords < minScannedRecords
+    ? []
+    : costs.filter(({ key, share }) => share >= minShare && !conventional.test(key));
+
+/** `unnamed`: of these, those that no document names, and what was looked at. */
+export const unusedAttributeSuggestions = (
+  signal: 'logs' | 'traces',
+  scannedRecords: number,
+  costs: readonly AttributeCost[],
+  unnamed: { readonly keys: readonly string[]; readonly searchedIn: string },
+): Suggestion[] => {
+  const [records, context] = signal === 'logs' ? ['log records', 'log'] : ['spans', 'span'];
+  return largeAttributes(scannedRecords, costs)
+    .filter(({ key }) => unnamed.keys.includes(key))
+    .slice(0, maxAttributes)
+    .map(({ key, share, ofRecords }) => ({
+      ...{ kind: 'unread-attribute', subject: `${signal} ${key}`, weight: Math.round(1000 * share) },
+      title: `Stop sending the attribute ${key} with ${records}`,
+      evidence: `${key} is ${Math.round(100 * share)} % of the texts and attributes of ${scannedRecords} ${records} of the last day, ${Math.round(100 * ofRecords)} % of which have it, and none of ${unnamed.searchedIn} names it; what people search for by hand is not known here`,
+      effect: `${records} are up to ${Math.round(100 * share)} % smaller; where they are sent, leave it out: in a collector with a transform processor, \`context: ${context}\`, \`delete_key(attributes, ${JSON.stringify(key)})\``,
+      request: null,
+    }));
+};
+
+export interface PatternCost {
+  readonly id: string;
+  readonly service: string;
+  readonly template: string;
+  readonly records: number;
+}
+
+const minRecords = 10_000;
+const largePart = 0.2;
+const maxPatterns = 3;
+
+/** `all`: records of the same time. */
+export const patternSuggestions = (patterns: readonly PatternCost[], all: number): Suggestion[] =>
+  patterns
+    .filter(({ records }) => records >= minRecords && records >= largePart * all)
+    .slice(0, maxPatterns)
+    .map(({ id, service, template, records }) => ({
+      ...{ kind: 'log-pattern', subject: id, title: `Write less of one log pattern of ${service}`, weight: records },
+      evidence: `${records} of ${all} records of the last day (${Math.round((100 * records) / all)} %), none of them a warning or an error, are of one pattern: ${template.slice(0, 200).toWellFormed()}`,
+      effect: `up to ${Math.round((100 * records) / all)} % fewer log records; where it is written, raise the level of its logger, or sample it`,
+      request: null,
+    }));

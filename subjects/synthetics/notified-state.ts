@@ -1,0 +1,35 @@
+/** What was said last of checks. */
+import { runCheckBatch } from '../../queries/checks/run-check.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { checkStates } from '../../schemas/synthetic-runs.ts';
+
+export interface LastVerdict {
+  readonly state: (typeof checkStates)[number];
+  readonly isMaintenance: boolean;
+  readonly says: string;
+}
+
+/** The last verdict of each check, as its alert rule sees it. Those that were not judged lately are absent. */
+export const readLastVerdicts = async (
+  reading: Pick<Reading, 'columns'>,
+  checkIds: readonly string[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, LastVerdict>> => {
+  const queries = checkIds.map((checkId) => ({ kind: 'check', checkId }) as const);
+  const at = BigInt(Math.trunc(nowMs)) * 1_000_000n;
+  const answers = await runCheckBatch(queries, reading, { range: { from: at, to: at } });
+  return new Map(
+    answers.flatMap(({ answer: { columns, rows } }, index): [string, LastVerdict][] => {
+      const [row] = rows;
+      if (row === undefined) return [];
+      const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
+      const isMaintenance = of('maintenance') === 1;
+      return [
+        [
+          checkIds[index] ?? '',
+          { state: of('state') as LastVerdict['state'], isMaintenance, says: String(of('says')) },
+        ],
+      ];
+    }),
+  );
+};

@@ -1,0 +1,69 @@
+/** Alert and detection rules of an organization that is measured while they stand. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { documentOf } from '../../subjects/detections/deployed.ts';
+import { signIn } from '../end-to-end/oiq-process.ts';
+
+const alerts = 200;
+const detections = 300;
+const rulesOfOneImport = 50;
+
+/** The first rules of Sigma in a folder that are no correlations and can be read. */
+export const sigmaRulesIn = (folder: string): string[] =>
+  globSync('**/*.yml', { cwd: folder })
+    .sort()
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .filter((source) => {
+      const document = documentOf(source);
+      return typeof document !== 'string' && document.kind === 'rule';
+    })
+    .slice(0, detections);
+
+/** Counts of log records by service each minute, above what they are, of one service and level or another. */
+const alertRule = (index: number): object => ({
+  name: `rule ${index}`,
+  interval: '1m',
+  condition: {
+    kind: 'threshold',
+    query: {
+      ...{ kind: 'aggregate', signal: 'logs', groupBy: ['service'], measures: [{ function: 'count' }] },
+      search: `severityNumber:>${index % 20} ${index % 2 === 0 ? 'timeout' : 'payment'}`,
+    },
+    window: ['5m', '10m', '15m', '30m'][index % 4],
+    thresholds: [{ severity: 'critical', operator: 'above', value: 1e12 }],
+  },
+});
+
+/** Until imported rules were run over what was stored before: nothing is, and what comes meanwhile is not theirs. */
+const huntsEnded = async (url: string, token: string): Promise<void> => {
+  for (;;) {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const { items } = (await answer.json()) as { items: { status: string }[] };
+    if (items.every(({ status }) => status !== 'running')) return;
+    await delay(1_000);
+  }
+};
+
+/** Makes 200 alert rules, and detection rules of a folder of Sigma's: 300, if it has as many. Answers how many stand. */
+export const makeRules = async (http: string, folder: string): Promise<{ alerts: number; detections: number }> => {
+  const token = await signIn(http);
+  // biome-ignore lint/suspicious/noExplicitAny: answers of two operations
+  const post = async (path: string, type: string, body: string): Promise<any> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    const answer = await fetch(`${http}${path}`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  for (let index = 0; index < alerts; index++)
+    await post('/api/alerts/rules', 'application/json', JSON.stringify(alertRule(index)));
+  const sources = sigmaRulesIn(folder);
+  let createdCount = 0;
+  for (let from = 0; from < sources.length; from += rulesOfOneImport) {
+    const some = sources.slice(from, from + rulesOfOneImport).join('\n---\n');
+    const { items } = await post('/api/siem/rules/import', 'application/yaml', some);
+    createdCount += items.filter(({ outcome }: { outcome: string }) => outcome === 'created').length;
+  }
+  await huntsEnded(`${http}/api/siem/retro-hunts?limit=100`, token);
+  return { alerts, detections: createdCount };
+};

@@ -1,0 +1,44 @@
+/**
+ * `node test/bench/check-statuses.ts`: the states and uptimes of a page of the list of checks, one statement over what has landed of 300
+ * checks and three locations of each, which changed three times a day for 800 days. `BENCH_PAGES` (10).
+ */
+import { loadavg } from 'node:os';
+import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
+import type { Reading } from '../../queries/reading.ts';
+import { silent } from '../../schemas/ports/log.ts';
+import { migrate } from '../../sinks/migrations/index.ts';
+import { readCheckStatuses } from '../../subjects/synthetics/stored-results.ts';
+import { table } from './report.ts';
+import { scratch } from './scratch.ts';
+
+const pages = Number(process.env['BENCH_PAGES'] ?? 10);
+const nowMs = Date.now();
+const columns = await chdbColumns({ directory: scratch() });
+await migrate(columns, silent);
+// As they land: again and again, each time some of all.
+for (let part = 0; part < 8; part++)
+  await columns.execute(
+    `INSERT INTO synthetic_states SELECT 'a', concat('check-', toString(c.number)), arrayElement(['', 'l1', 'l2', 'l3'], 1 + l.number),
+      fromUnixTimestamp64Milli(toInt64(${nowMs} - n.number * 28800000 - cityHash64(c.number, l.number) % 10000000)),
+      arrayElement(['up', 'down', 'degraded', 'unknown'], 1 + n.number % 4)
+    FROM numbers(300) AS c CROSS JOIN numbers(4) AS l CROSS JOIN numbers(2400) AS n WHERE n.number % 8 = ${part}
+    SETTINGS max_partitions_per_insert_block = 0`,
+  );
+const reading = { columns: columns.of('a'), nowMs } as unknown as Reading;
+const page = Array.from({ length: 100 }, (_, index) => `check-${index}`);
+const readStatuses = () => readCheckStatuses(reading, page, nowMs);
+await readStatuses();
+const [began, before] = [performance.now(), process.cpuUsage()];
+for (let index = 0; index < pages; index++) await readStatuses();
+const { user, system } = process.cpuUsage(before);
+console.log(
+  table([
+    {
+      'checks of a page': (await readStatuses()).size,
+      'CPU ms a page': (user + system) / 1000 / pages,
+      'ms a page': (performance.now() - began) / pages,
+      'load of the machine': loadavg()[0] ?? 0,
+    },
+  ]),
+);
+await columns.close();

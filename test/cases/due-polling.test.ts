@@ -1,0 +1,95 @@
+/** When schedules look for what is due: never more often than they may, and seldom where nothing is. */
+import test from 'ava';
+import { DueTimer } from '../../processors/engine/due-polling.ts';
+
+/** Looks over time that passes when it is told to. `dueMs` is what a look answers. */
+const openPolling = (dueMs: number, nowMs = 0) => {
+  const state = { nowMs, dueMs };
+  const polledAtMs: number[] = [];
+  let timer: { readonly atMs: number; readonly work: () => void } | undefined;
+  const poller = new DueTimer({
+    runDue() {
+      polledAtMs.push(state.nowMs);
+      return state.dueMs;
+    },
+    now: () => state.nowMs,
+    minIntervalMs: 100,
+    timers: {
+      setTimeout(work, ms) {
+        timer = { atMs: state.nowMs + ms, work };
+        return timer as unknown as NodeJS.Timeout;
+      },
+      clearTimeout: () => {
+        timer = undefined;
+      },
+    },
+  });
+  const passUntil = (untilMs: number): void => {
+    while (timer !== undefined && timer.atMs <= untilMs) {
+      const { atMs, work } = timer;
+      timer = undefined;
+      state.nowMs = atMs;
+      work();
+    }
+    state.nowMs = untilMs;
+  };
+  return { poller, polledAtMs, state, passUntil };
+};
+
+test('Where nothing is due for an hour, a minute has 60 looks', (t) => {
+  const { polledAtMs, passUntil } = openPolling(3_600_000);
+  passUntil(60_100);
+  t.is(polledAtMs.length, 61);
+});
+
+test('A look comes at the moment at which something is due', (t) => {
+  const { polledAtMs, passUntil, state } = openPolling(437);
+  passUntil(200);
+  state.dueMs = 10_000;
+  passUntil(999);
+  t.deepEqual(polledAtMs, [100, 437]);
+});
+
+test('However much is due, looks are apart', (t) => {
+  const { polledAtMs, passUntil } = openPolling(Number.NEGATIVE_INFINITY);
+  passUntil(500);
+  t.deepEqual(polledAtMs, [100, 200, 300, 400, 500]);
+});
+
+test('What becomes due earlier is looked at in time, however often that is told', (t) => {
+  const { poller, polledAtMs, passUntil, state } = openPolling(60_000);
+  passUntil(150);
+  poller.due(620);
+  for (const atMs of [200, 250]) {
+    passUntil(atMs);
+    poller.due(Number.NEGATIVE_INFINITY);
+  }
+  passUntil(310);
+  t.deepEqual(polledAtMs, [100, 300]);
+  poller.due(620);
+  passUntil(619);
+  t.deepEqual(polledAtMs, [100, 300]);
+  state.dueMs = Number.POSITIVE_INFINITY;
+  passUntil(999);
+  t.deepEqual(polledAtMs, [100, 300, 620]);
+  passUntil(1_000);
+  t.deepEqual(polledAtMs, [100, 300, 620, 1_000]);
+});
+
+test('Nothing is looked at after the stop, nor when something becomes due then', (t) => {
+  const { poller, polledAtMs, passUntil } = openPolling(0);
+  poller.stop();
+  poller.due(0);
+  passUntil(5_000);
+  t.deepEqual(polledAtMs, []);
+});
+
+test('Those that have nothing to do look at the same moments', (t) => {
+  const moments = [0, 130, 770, 999].map((beginMs) => {
+    const { polledAtMs, passUntil, poller } = openPolling(Number.POSITIVE_INFINITY, beginMs);
+    passUntil(5_000);
+    poller.stop();
+    return polledAtMs.filter((atMs) => atMs > 2_000);
+  });
+  for (const one of moments) t.deepEqual(one, [3_000, 4_000, 5_000]);
+});

@@ -1,0 +1,36 @@
+/** When the thread that watches the event loop wakes up, and what it then has to tell. */
+import test from 'ava';
+import { LoopSilence } from '../../runtime/event-loop-lag.ts';
+
+const limits = { blockedMs: 200, longMs: 5_000 };
+
+/** Wakes up when it is told to, from 0 until `endMs`; `heartbeatAt` is when the loop last went on. */
+const watched = (endMs: number, heartbeatAt: (nowMs: number) => number) => {
+  const silence = new LoopSilence(limits);
+  const reportedAtMs: number[] = [];
+  let wakes = 0;
+  for (let nowMs = 0; nowMs <= endMs; wakes++) {
+    const { silentMs, waitMs } = silence.at(nowMs, heartbeatAt(nowMs));
+    if (silentMs !== undefined) reportedAtMs.push(nowMs);
+    nowMs += waitMs;
+  }
+  return { reportedAtMs, wakes };
+};
+
+test('While the loop goes on 20 times a second, its watch wakes up at most 7 times', (t) => {
+  const { reportedAtMs, wakes } = watched(60_000, (nowMs) => Math.floor(nowMs / 50) * 50);
+  t.deepEqual(reportedAtMs, []);
+  t.true(wakes <= 60 * 7, `${wakes} in a minute`);
+});
+
+test('A loop that stands still is looked at at its limit, then at the long limit, then after twice as long', (t) => {
+  const { reportedAtMs } = watched(21_000, () => 0);
+  t.deepEqual(reportedAtMs, [200, 5_000, 10_000, 20_000]);
+});
+
+test('A loop that stands still again after a long time is looked at within its limit and once more', (t) => {
+  // The second time begins while the watch waits for the long limit of the first.
+  const { reportedAtMs } = watched(3_000, (nowMs) => (nowMs < 1_030 ? 0 : 1_030));
+  t.is(reportedAtMs[0], 200);
+  t.true((reportedAtMs[1] ?? 0) >= 1_230 && (reportedAtMs[1] ?? 0) <= 1_430, String(reportedAtMs[1]));
+});

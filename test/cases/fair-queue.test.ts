@@ -1,0 +1,103 @@
+/** Tasks of one thread take turns. */
+import test from 'ava';
+import { SliceScheduler } from '../../processors/engine/fair-queue.ts';
+import { TimedSlice, type TimeSlice } from '../../processors/engine/time-slice.ts';
+import { compute } from '../processor-time.ts';
+
+/** Works until the turn is over, so often. */
+const busy =
+  (maxSlices: number, went: string[], name: string) =>
+  (slice: TimeSlice): string | undefined => {
+    went.push(name);
+    while (!slice.isOver());
+    return went.filter((each) => each === name).length < maxSlices ? undefined : name;
+  };
+
+test('a turn is over after its time, whatever one piece of work takes', (t) => {
+  const began = performance.now();
+  const slice = new TimedSlice(200);
+  let pieces = 0;
+  while (!slice.isOver()) pieces++;
+  t.true(performance.now() - began >= 200);
+  t.true(pieces > 100, `${pieces} pieces`);
+});
+
+test('a task that comes later has its turn before one that works on', async (t) => {
+  const scheduler = new SliceScheduler();
+  const went: string[] = [];
+  const slow = scheduler.run(1, busy(5, went, 'slow'));
+  const quick = scheduler.run(2, busy(1, went, 'quick'));
+  t.is(await Promise.race([slow, quick]), 'quick');
+  t.is(await slow, 'slow');
+  t.deepEqual(went, ['slow', 'quick', 'slow', 'slow', 'slow', 'slow']);
+});
+
+test('time that a task did not take is not saved up', async (t) => {
+  const scheduler = new SliceScheduler();
+  const went: string[] = [];
+  await scheduler.run(1, busy(4, went, 'early'));
+  const late = scheduler.run(2, busy(3, went, 'late'));
+  const early = scheduler.run(1, () => 'early');
+  await Promise.all([late, early]);
+  t.is(went.filter((name) => name === 'late').length, 3);
+  t.is(await Promise.race([scheduler.run(1, () => 'early'), scheduler.run(2, busy(5, [], 'late'))]), 'early');
+});
+
+test('what a task throws rejects its call alone', async (t) => {
+  const scheduler = new SliceScheduler();
+  const failing = scheduler.run(1, () => {
+    throw new Error('no');
+  });
+  await t.throwsAsync(failing, { message: 'no' });
+  t.is(await scheduler.run(2, () => 'yes'), 'yes');
+});
+
+interface Made {
+  readonly name: string;
+  readonly at: number;
+  readonly partition?: string;
+  /** Of each turn. */
+  readonly items?: number;
+  readonly ms?: number;
+}
+
+/** Readers of partitions begin in this moment, and are at 26 in the end, an offset a turn. Answers who went. */
+const read = async (...readers: readonly Made[]): Promise<string> => {
+  const scheduler = new SliceScheduler();
+  let went = '';
+  await Promise.all(
+    readers.map(({ name, at, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
+      const reader = { partition, at, span: 10, items: 0 };
+      const step = (): string | undefined => {
+        went += name;
+        compute(ms);
+        reader.at++;
+        reader.items += items;
+        return reader.at < 26 ? undefined : name;
+      };
+      return scheduler.run(task, step, reader);
+    }),
+  );
+  return went;
+};
+
+test('those that read a partition stay together: the one that is farthest behind goes first', async (t) => {
+  const went = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
+  // The first went before the others came.
+  t.regex(went, /^acc(bc|cb){4}/);
+  t.is(went.length, 6 + 9 + 11);
+});
+
+for (const [what, made] of [
+  ['takes long for an item', { items: 10 }],
+  ['is far behind', { at: -100 }],
+  ['reads another partition', { partition: 'logs/1' }],
+] as const)
+  test(`no other waits for one that ${what}`, async (t) => {
+    const [ahead, behind] = [
+      { name: 'a', at: 20 },
+      { name: 'b', at: 16, ms: 10 },
+    ];
+    t.regex(await read(ahead, behind), /^ab{5}/);
+    t.regex(await read(ahead, { ...behind, ...made }), /^ab{1,4}a/);
+  });

@@ -1,0 +1,110 @@
+/** What is told of a consumer group by what is seen of it every few seconds. */
+import test from 'ava';
+import { type GroupObservation, GroupWatch, problemsOf } from '../../runtime/group-status.ts';
+
+const intervalMs = 5000;
+const group = 'sinks.logs';
+
+/** Looks every five seconds for so long; answers what is wrong then. */
+const after = (
+  seconds: number,
+  seen: (second: number) => Partial<Omit<GroupObservation, 'nowMs'>>,
+): string | undefined => {
+  const watch = new GroupWatch(group);
+  for (let second = 0; second <= seconds; second += intervalMs / 1000)
+    watch.observe({ partitions: [], members: 1, ...seen(second), nowMs: 1_000_000_000 + second * 1000 });
+  return problemsOf([watch.status]);
+};
+
+/** One partition as it is seen. */
+const at = (committed: number, lag: number, ageSeconds: number): Partial<GroupObservation> => ({
+  partitions: [{ topic: 'otlp.logs', partition: 0, committed, lag, ageMs: ageSeconds * 1000 }],
+});
+
+test('a group that commits nothing while messages wait stands still, after a minute', (t) => {
+  const still = (second: number) => at(7, second + 1, second);
+  t.is(after(55, still), undefined);
+  t.is(after(60, still), 'sinks.logs stands still for 60 seconds: 61 messages wait, the oldest for 60 seconds');
+});
+
+test('one partition that stands still is enough', (t) => {
+  const problem = after(90, (second) => ({
+    partitions: [
+      { topic: 'otlp.logs', partition: 0, committed: second, lag: 3, ageMs: 2000 },
+      { topic: 'otlp.logs', partition: 1, committed: 0, lag: 2, ageMs: second * 1000 },
+    ],
+  }));
+  t.regex(problem ?? '', /^sinks\.logs stands still for 90 seconds: 5 messages wait, the oldest for 90 seconds$/);
+});
+
+test('a group without messages, or that gets on, is well, however long', (t) => {
+  t.is(
+    after(900, () => at(7, 0, 0)),
+    undefined,
+  );
+  t.is(
+    after(900, (second) => at(second, 40, 30)),
+    undefined,
+  );
+});
+
+test('a group that was behind and catches up is well', (t) => {
+  t.is(
+    after(600, (second) => at(second, 9000 - second, 900 - second)),
+    undefined,
+  );
+});
+
+test('a group without members is told of, whether messages wait or not', (t) => {
+  const alone = (lag: number) => (second: number) => ({ ...at(7, lag, lag === 0 ? 0 : second), members: 0 });
+  t.is(after(55, alone(0)), undefined);
+  t.is(after(60, alone(0)), 'sinks.logs has no member: no process runs it');
+  t.is(after(60, alone(3)), 'sinks.logs has no member: no process runs it; 3 messages wait, the oldest for 60 seconds');
+});
+
+test('a group that was without members for a moment is well', (t) => {
+  t.is(
+    after(300, (second) => ({ ...at(7, 0, 0), members: second % 60 < 40 ? 0 : 2 })),
+    undefined,
+  );
+});
+
+test('a lag that only grows for minutes is told, although the group gets on', (t) => {
+  // A batch of twenty seconds' messages takes thirty: the age rises by one second in three, and falls at each commit.
+  const behind = (second: number) => at(Math.floor(second / 30), second + 5, second - 20 * Math.floor(second / 30));
+  t.is(after(120, behind), undefined);
+  t.regex(after(320, behind) ?? '', /^sinks\.logs falls behind, more each minute: \d+ messages wait, the oldest for/);
+});
+
+test('a lag that rises and falls is not said to grow', (t) => {
+  t.is(
+    after(1200, (second) => at(second, 50, 60 + 30 * Math.sin(second / 100))),
+    undefined,
+  );
+});
+
+test('a group of which nothing can be learnt is told of after a minute', (t) => {
+  const unknown = () => ({ partitions: undefined, members: undefined });
+  t.is(after(55, unknown), undefined);
+  t.is(after(60, unknown), 'sinks.logs is not known to get on: the bus does not answer');
+});
+
+test('a clock that is set back begins the minute anew', (t) => {
+  const watch = new GroupWatch(group);
+  for (const nowMs of [9_000_000, 9_030_000, 1_000_000, 1_040_000])
+    watch.observe({ ...at(7, 3, 0), nowMs, members: 1 } as GroupObservation);
+  t.is(watch.status.problem, undefined);
+  watch.observe({ ...at(7, 3, 0), nowMs: 1_060_000, members: 1 } as GroupObservation);
+  t.regex(watch.status.problem ?? '', /^stands still for 60 seconds/);
+});
+
+test('a line names ten groups and counts the others', (t) => {
+  const alone = (name: string) => {
+    const watch = new GroupWatch(name);
+    for (const nowMs of [0, 60_000]) watch.observe({ nowMs, partitions: [], members: 0 });
+    return watch.status;
+  };
+  const line = problemsOf(Array.from({ length: 12 }, (_, at) => alone(`sinks.s${at}`))) ?? '';
+  t.true(line.startsWith('sinks.s0 has no member: no process runs it; sinks.s1 '));
+  t.true(line.endsWith('; and 2 more groups'));
+});

@@ -1,0 +1,61 @@
+/** Work at intervals: what is done equally often is done in one turn of the loop, under its own name, until it is stopped. */
+import test from 'ava';
+import { trackWork, workNow } from '../../runtime/current-work.ts';
+import { every } from '../../runtime/interval.ts';
+import { eventually } from '../waiting.ts';
+
+/** Turns of the loop so far: each one that calls work has a number of its own. */
+const makeCounter = () => {
+  let count = 0;
+  let isCounted = false;
+  return (): number => {
+    if (!isCounted) {
+      count++;
+      isCounted = true;
+      queueMicrotask(() => setImmediate(() => (isCounted = false)));
+    }
+    return count;
+  };
+};
+
+test('what begins at different times and is done equally often is done at once', async (t) => {
+  const nextCount = makeCounter();
+  const one: number[] = [];
+  const other: number[] = [];
+  const stops = [every(21, () => one.push(nextCount()))];
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  stops.push(every(21, () => other.push(nextCount())));
+  await eventually('both were called ten times', () => Math.min(one.length, other.length) >= 10);
+  for (const stop of stops) stop();
+  t.deepEqual(other, one.slice(-other.length));
+});
+
+test('each runs under the name of the work that began it', async (t) => {
+  const names = new Map<number, string | undefined>();
+  const stops = [1, 2].map((one) => trackWork(`job ${one}`, () => every(22, () => names.set(one, workNow()))));
+  await eventually('both were called', () => names.size === 2);
+  for (const stop of stops) stop();
+  t.deepEqual(
+    [...names],
+    [
+      [1, 'job 1'],
+      [2, 'job 2'],
+    ],
+  );
+});
+
+test('what is stopped is called no more, the others are, and what begins after all of them ended is', async (t) => {
+  const calls = { stopped: 0, other: 0, later: 0 };
+  const stop = every(23, () => calls.stopped++);
+  const stopOther = every(23, () => calls.other++);
+  stop();
+  stop();
+  await eventually('the other was called three times', () => calls.other >= 3);
+  t.is(calls.stopped, 0);
+  stopOther();
+  const stopLater = every(23, () => calls.later++);
+  const { other } = calls;
+  await eventually('the later one was called three times', () => calls.later >= 3);
+  stopLater();
+  t.is(calls.other, other);
+});

@@ -1,0 +1,188 @@
+/** Messages that a thread holds for its tasks. */
+import test from 'ava';
+import { HeldMessages } from '../../processors/engine/pending-messages.ts';
+import { Memory } from '../../runtime/memory.ts';
+import { Budget } from '../../runtime/reading-window.ts';
+import type { BusRecord } from '../../schemas/ports/bus.ts';
+
+const bytes = 1_000;
+
+/** Messages of a range, `last` included. */
+const messages = (first: number, last: number): BusRecord[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => ({
+    ...{ offset: first + index, timestampMs: 0, key: '', headers: {}, value: Buffer.alloc(bytes) },
+  }));
+
+const open = (maxBytes: number) => {
+  const budget = new Budget(maxBytes);
+  const forgotten: number[] = [];
+  const held = new HeldMessages(budget, new Memory(), async (numbers) => void forgotten.push(...numbers));
+  const reader = (next: number) => {
+    const made = { next };
+    held.readers.add(made);
+    return made;
+  };
+  /** A reader takes a range; answers how many messages went to the thread for it. */
+  const accept = (who: { next: number }, first: number, last: number): number => {
+    const sent = held.send(messages(first, last));
+    who.next = last + 1;
+    sent.settled();
+    return sent.pieces.reduce((sum, { records }) => sum + records.offsets.length, 0);
+  };
+  return { budget, forgotten, held, reader, accept };
+};
+
+test('a message goes to the thread once, however ranges of its readers are cut', (t) => {
+  const { reader, accept, budget } = open(1_000_000);
+  const [one, two, three] = [reader(0), reader(0), reader(0)];
+  t.is(accept(one, 0, 9), 10);
+  t.is(accept(two, 0, 14), 5);
+  t.is(accept(one, 10, 19), 5);
+  t.is(accept(three, 0, 19), 0);
+  t.is(accept(two, 15, 19), 0);
+  t.is(budget.held, 0, 'all have read all');
+});
+
+test('a call names its messages in order, also where others lie between those that are new', (t) => {
+  const { held, reader, accept } = open(1_000_000);
+  const [one, two] = [reader(0), reader(5)];
+  reader(0);
+  accept(two, 5, 7);
+  accept(one, 0, 2);
+  const { runs, pieces, settled } = held.send(messages(0, 9));
+  const offsets = new Map(pieces.map(({ number, records }) => [number, records.offsets]));
+  t.deepEqual(
+    runs.map(({ from, to }) => to - from),
+    [3, 2, 3, 2],
+  );
+  t.deepEqual(
+    [...offsets.values()],
+    [
+      [3, 4],
+      [8, 9],
+    ],
+  );
+  settled();
+});
+
+test('what no reader needs is forgotten', (t) => {
+  const { reader, accept, budget, forgotten } = open(1_000_000);
+  const [one, two] = [reader(0), reader(0)];
+  accept(one, 0, 9);
+  t.deepEqual(forgotten, []);
+  t.is(budget.held, 10 * bytes);
+  accept(two, 0, 9);
+  t.is(forgotten.length, 1);
+  t.is(budget.held, 0);
+});
+
+test('one that does not come along leaves the common reading, and joins it again', (t) => {
+  const { reader, accept, budget } = open(25 * bytes);
+  const [ahead, behind] = [reader(0), reader(0)];
+  for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
+  t.true(budget.held <= 25 * bytes, `${budget.held} bytes`);
+  t.is(accept(behind, 0, 49), 30, 'what it needs first is there, and it brings what was forgotten');
+  t.is(accept(behind, 50, 99), 50);
+  t.is(budget.held, 0);
+  t.is(accept(ahead, 100, 109), 10);
+  t.is(accept(behind, 100, 109), 0, 'it has caught up');
+});
+
+test('those that have fallen behind together bring each message once', (t) => {
+  const { reader, accept, budget } = open(25 * bytes);
+  const [ahead, behind, last] = [reader(0), reader(0), reader(0)];
+  for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
+  for (const each of [behind, last]) t.is(accept(each, 0, 19), 0, 'it was held for them');
+  for (let at = 20; at < 100; at += 20) {
+    t.is(accept(behind, at, at + 19), 20);
+    t.is(accept(last, at, at + 19), 0);
+  }
+  t.is(budget.held, 0);
+});
+
+test('those that are equally far behind share what one of them brings', (t) => {
+  const { reader, accept, budget } = open(25 * bytes);
+  const [ahead, one, other] = [reader(1_000), reader(0), reader(0)];
+  for (let at = 0; at < 100; at += 10) {
+    accept(ahead, 1_000 + at, 1_009 + at);
+    t.is(accept(one, at, at + 9), 10);
+    t.is(accept(other, at, at + 9), 0);
+    t.is(budget.held, 0, 'and nothing is held for one that is far from it');
+  }
+});
+
+test('what one window holds for long makes way for what another one needs soon', (t) => {
+  const budget = new Budget(30 * bytes);
+  const windows = [0, 1].map(() => new HeldMessages(budget, new Memory(), () => Promise.resolve()));
+  const [stuck, lively] = windows as [HeldMessages, HeldMessages];
+  const accept = (held: HeldMessages, who: { next: number }, first: number): number => {
+    const sent = held.send(messages(first, first + 9));
+    who.next = first + 10;
+    sent.settled();
+    return sent.pieces.length;
+  };
+  const [ahead, one, other] = [{ next: 0 }, { next: 0 }, { next: 0 }];
+  for (const reader of [ahead, { next: 0 }]) stuck.readers.add(reader);
+  for (const reader of [one, other]) lively.readers.add(reader);
+  for (let at = 0; at < 50; at += 10) accept(stuck, ahead, at);
+  t.is(budget.held, 30 * bytes);
+  for (let at = 0; at < 50; at += 10) {
+    t.is(accept(lively, one, at), 1);
+    t.is(accept(lively, other, at), 0);
+  }
+});
+
+test('messages of a call under way are held, however many there are', (t) => {
+  const { held, reader, forgotten, budget } = open(5 * bytes);
+  reader(0);
+  const sent = held.send(messages(0, 9));
+  held.clean();
+  t.deepEqual(forgotten, []);
+  sent.settled();
+  t.is(forgotten.length, 1);
+  t.is(budget.held, 0);
+});
+
+test('a thread that is gone holds nothing', (t) => {
+  const { held, reader, accept, budget } = open(1_000_000);
+  const one = reader(0);
+  reader(0);
+  accept(one, 0, 9);
+  held.lost();
+  t.is(budget.held, 0);
+  t.is(accept(one, 0, 9), 10);
+});
+
+test('messages in memory that threads share are not copied, and their memory is kept until the thread has forgotten them', async (t) => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const held = new HeldMessages(new Budget(1_000_000), new Memory(), () => answered);
+  const [one, two] = [{ next: 0 }, { next: 0 }];
+  for (const reader of [one, two]) held.readers.add(reader);
+  const shared = messages(0, 9).map((message) => ({ ...message, value: Buffer.from(new SharedArrayBuffer(bytes)) }));
+  const batch = [...shared.slice(0, 5), ...messages(5, 9)];
+  let sentCount = 0;
+  const onSent = () => {
+    sentCount++;
+    return () => void sentCount--;
+  };
+  const accept = (reader: { next: number }) => {
+    const sent = held.send(batch, onSent);
+    reader.next = 10;
+    sent.settled();
+    return sent.pieces;
+  };
+  const [piece] = accept(one);
+  const buffers = piece?.records.values.map(({ buffer }) => buffer);
+  t.deepEqual(
+    buffers?.map((buffer) => batch.findIndex(({ value }) => value.buffer === buffer)),
+    [0, 1, 2, 3, 4, -1, -1, -1, -1, -1],
+  );
+  t.is(sentCount, 1);
+  t.deepEqual(accept(two), []);
+  t.is(sentCount, 1, 'it is kept until the thread says that it has forgotten it');
+  answer();
+  await answered;
+  await Promise.resolve();
+  t.is(sentCount, 0);
+  t.not(held.send(shared).pieces[0]?.records.values[0]?.buffer, shared[0]?.value.buffer, 'a bus that cannot keep it');
+});

@@ -1,0 +1,203 @@
+/** Statements of tenants take turns, within limits. Counted in turns, never in time. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import test from 'ava';
+import { QueryError } from '../../queries/errors.ts';
+import { FairQueue, TooManyWaiting } from '../../queries/limits/fair-queue.ts';
+import { limitedColumns, type ReadLimits } from '../../queries/limits/limited-columns.ts';
+import { readLimitsOf } from '../../queries/limits/settings.ts';
+import { UnavailableError } from '../../schemas/errors.ts';
+import type { Columns, QueryLimits } from '../../schemas/ports/columns.ts';
+import type { Metrics } from '../../schemas/ports/metrics.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+
+const limits = { slots: 4, slotsPerTenant: 3, waitingPerTenant: 1_000 };
+
+/** Takes turns and writes down in which order they came; `endOne` ends the statement that has run longest. */
+const recorder = (queue: FairQueue) => {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  return {
+    started,
+    enqueue(tenant: string, signal?: AbortSignal): Promise<void> {
+      return queue.acquire(tenant, signal).then((end) => {
+        started.push(tenant);
+        ends.push(end);
+      });
+    },
+    async endOne(): Promise<void> {
+      ends.shift()?.();
+      await yieldToEventLoop();
+    },
+  };
+};
+
+test('a tenant with a hundred statements leaves a slot to the others', async (t) => {
+  const { enqueue, started } = recorder(new FairQueue(limits));
+  for (let count = 0; count < 100; count++) void enqueue('a');
+  void enqueue('b');
+  await yieldToEventLoop();
+  t.deepEqual(started, ['a', 'a', 'a', 'b']);
+});
+
+test('a statement waits for one turn of each other tenant at most, however many they have waiting', async (t) => {
+  const queue = new FairQueue(limits);
+  const { enqueue, started, endOne } = recorder(queue);
+  for (const tenant of ['a', 'c']) for (let count = 0; count < 100; count++) void enqueue(tenant);
+  await yieldToEventLoop();
+  t.is(queue.running, 4);
+  t.is(queue.waiting, 196);
+  void enqueue('b');
+  started.length = 0;
+  for (let count = 0; count < 3; count++) await endOne();
+  t.true(started.includes('b'), started.join(' '));
+});
+
+test('statements of one tenant run in the order in which they were asked, and all of them run', async (t) => {
+  const queue = new FairQueue(limits);
+  const order: number[] = [];
+  await Promise.all(
+    Array.from({ length: 50 }, async (_, index) => {
+      const end = await queue.acquire(`tenant-${index % 2}`);
+      if (index % 2 === 0) order.push(index);
+      await yieldToEventLoop();
+      end();
+    }),
+  );
+  t.deepEqual(
+    order,
+    Array.from({ length: 25 }, (_, index) => index * 2),
+  );
+  t.is(queue.running + queue.waiting, 0);
+});
+
+test('a cancelled statement leaves the queue, and those behind it move up', async (t) => {
+  const queue = new FairQueue({ ...limits, slots: 1 });
+  const { enqueue, started, endOne } = recorder(queue);
+  void enqueue('a');
+  const left = new AbortController();
+  const cancelled = enqueue('a', left.signal);
+  void enqueue('a');
+  t.is(queue.waiting, 2);
+  left.abort(new Error('gone'));
+  await t.throwsAsync(cancelled, { message: 'gone' });
+  t.is(queue.waiting, 1);
+  await endOne();
+  t.deepEqual(started, ['a', 'a']);
+  t.is(queue.running, 1);
+});
+
+test('a tenant whose queue is full is refused at once, and others are not', async (t) => {
+  const queue = new FairQueue({ ...limits, slots: 1, waitingPerTenant: 2 });
+  const { enqueue } = recorder(queue);
+  for (let count = 0; count < 3; count++) void enqueue('a');
+  await t.throwsAsync(enqueue('a'), { instanceOf: TooManyWaiting });
+  void enqueue('b');
+  t.is(queue.waiting, 3);
+});
+
+test('a turn that is free is taken at once, and never before one that waits', async (t) => {
+  const queue = new FairQueue({ ...limits, slots: 2, slotsPerTenant: 1 });
+  const { enqueue, started } = recorder(queue);
+  const end = queue.tryAcquire('a');
+  t.is(queue.running, 1);
+  void enqueue('a');
+  t.is(queue.tryAcquire('a'), undefined, 'the tenant has all that it may have');
+  const endOther = queue.tryAcquire('b');
+  t.is(queue.tryAcquire('c'), undefined, 'no slot is free');
+  void enqueue('c');
+  endOther?.();
+  t.is(queue.tryAcquire('c'), undefined, 'what waited has it');
+  end?.();
+  await yieldToEventLoop();
+  t.deepEqual(started, ['c', 'a']);
+  t.is(queue.running, 2);
+});
+
+const readLimits: ReadLimits = {
+  ...{ ...limits, slots: 1, slotsPerTenant: 1, waitingPerTenant: 1 },
+  ...{ waitSeconds: 0.05, maxExecutionSeconds: 30, maxRowsRead: 1_000 },
+};
+
+/** Columns that keep every statement until they are let go. */
+const held = () => {
+  const seen: QueryLimits[] = [];
+  const free = Promise.withResolvers<void>();
+  const columns = {
+    of: (tenantId: string) => ({
+      tenantId,
+      async query(_sql: string, _parameters: unknown, queryLimits: QueryLimits) {
+        seen.push(queryLimits);
+        await free.promise;
+        queryLimits.onCost?.({ rowsRead: 5, bytesRead: 40, elapsedMs: 1 });
+        return [];
+      },
+    }),
+  } as unknown as Columns;
+  return { seen, free, columns };
+};
+
+const counted = () => {
+  const counts: Record<string, number> = {};
+  const add = (name: string, value: number, labels: object): void => {
+    const key = [name, ...Object.values(labels)].join(' ');
+    counts[key] = (counts[key] ?? 0) + value;
+  };
+  const set = (name: string, value: number): void => {
+    counts[name] = value;
+  };
+  const metrics: Metrics = { add, set, observe: (name, _value, labels) => add(name, 1, labels) };
+  return { counts, metrics };
+};
+
+test('reads that get no turn are refused with when to ask again, and counted', async (t) => {
+  const { columns, free, seen } = held();
+  const { counts, metrics } = counted();
+  const reader = limitedColumns(columns, { limits: readLimits, metrics }).of('a');
+  const running = reader.query('SELECT 1');
+  const waiting = reader.query('SELECT 2');
+  const refused = await t.throwsAsync(reader.query('SELECT 3'), { instanceOf: QueryError });
+  t.is((refused as QueryError).code, 'RATE_LIMITED');
+  t.is((refused as QueryError).retryAfterSeconds, 1);
+  t.is(counts['oiq_queries_running'], 1);
+  const late = await t.throwsAsync(waiting, { instanceOf: UnavailableError });
+  t.regex(late?.message ?? '', /waited 0.05 seconds/);
+  free.resolve();
+  await running;
+  t.is(seen.length, 1);
+  t.like(counts, {
+    oiq_queries_running: 0,
+    oiq_queries_waiting: 0,
+    'oiq_queries_refused_total waited': 1,
+    'oiq_queries_refused_total too-many': 1,
+    'oiq_query_duration_seconds answered': 1,
+    oiq_query_rows_read_total: 5,
+    oiq_query_bytes_read_total: 40,
+  });
+});
+
+test('a read may ask for less than is allowed, and not for more', async (t) => {
+  const { columns, free, seen } = held();
+  free.resolve();
+  const reader = limitedColumns(columns, {
+    limits: { ...readLimits, maxMemoryBytes: 100 },
+    metrics: counted().metrics,
+  }).of('a');
+  await reader.query('SELECT 1', {}, { maxExecutionSeconds: 5, maxRowsRead: 10_000, maxResultRows: 7 });
+  await reader.query('SELECT 1', {}, { maxExecutionSeconds: 50, maxMemoryBytes: 10 });
+  const given = seen.map(({ onCost: _, ...rest }) => rest);
+  t.deepEqual(given, [
+    { maxExecutionSeconds: 5, maxRowsRead: 1_000, maxResultRows: 7, maxMemoryBytes: 100 },
+    { maxExecutionSeconds: 30, maxRowsRead: 1_000, maxMemoryBytes: 10 },
+  ]);
+});
+
+test('embedded has four slots, a server twelve, and settings say otherwise', (t) => {
+  const of = (environment: Record<string, string>) => {
+    const { slots, slotsPerTenant } = readLimitsOf(settingsOf(environment));
+    return [slots, slotsPerTenant];
+  };
+  t.deepEqual(of({}), [4, 3]);
+  t.deepEqual(of({ OIQ_CLICKHOUSE_URL: 'http://host:8123/oiq' }), [12, 9]);
+  t.deepEqual(of({ OIQ_QUERY_SLOTS: '1' }), [1, 1]);
+  t.deepEqual(of({ OIQ_QUERY_SLOTS: '8', OIQ_QUERY_SLOTS_PER_ORGANIZATION: '20' }), [8, 8]);
+});

@@ -1,0 +1,116 @@
+/** What questions of these tests are asked over, and how their queries are written in short. */
+import { defaultName } from '../../../queries/aggregate/measures.ts';
+import { Query } from '../../../queries/query.ts';
+import type { QueryRequest } from '../../../queries/run.ts';
+import type {
+  Catalogue,
+  KnownField,
+  KnownMetric,
+  KnownRecords,
+  MetricKind,
+} from '../../../subjects/questions/catalogue.ts';
+import { understand } from '../../../subjects/questions/understand.ts';
+import type { Interpretation } from '../../../subjects/questions/understanding.ts';
+
+/** A question, and its query in short; several are alternatives, and `refused` with a code is a refusal. */
+export type QuestionCase = readonly [question: string, expected: string | readonly string[]];
+
+/** `resource.` alone says where it lies: a name without it means the same. */
+export const field = (
+  name: string,
+  values: readonly string[],
+  distinct = values.length,
+  type = 'text',
+): KnownField => ({
+  ...{
+    name: name.replace(/^resource\./, ''),
+    values,
+    isNumber: type === 'number',
+    hasAllValues: distinct === values.length,
+  },
+});
+
+export const signal = (
+  services: readonly string[],
+  fields: readonly KnownField[],
+  names: readonly string[] = [],
+): KnownRecords => ({
+  services,
+  fields: names.length === 0 ? fields : [...fields, field('name', names)],
+});
+
+export const metric = (
+  name: string,
+  kind: MetricKind,
+  unit: string,
+  labels: Record<string, readonly string[]>,
+): KnownMetric => ({
+  ...{ name, kind, unit, services: [] },
+  labels: Object.entries(labels).map(([label, values]) => field(label, values)),
+});
+
+/** Wednesday, 11 March 2026, 10:30 UTC. */
+export const nowMs = Date.UTC(2026, 2, 11, 10, 30);
+const nowNs = BigInt(nowMs) * 1_000_000n;
+const hourNs = 3_600_000_000_000n;
+export const defaultRange = { from: nowNs - hourNs, to: nowNs };
+
+const conditions = (search: string | undefined): string =>
+  search === undefined
+    ? ''
+    : ` [${search.includes(' AND ') ? search : (search.match(/(?:NOT )?(?:"[^"]*"|\([^)]*\)|[\w.@$]+:(?:"[^"]*"|\([^)]*\)|\[[^\]]*\]|\S+))/g) ?? [search]).toSorted().join(' ')}]`;
+const by = (groupBy: readonly string[]): string => (groupBy.length === 0 ? '' : ` by ${groupBy.join(',')}`);
+const limited = (limit: number, defaultLimit = 100): string => (limit === defaultLimit ? '' : ` limit ${limit}`);
+
+/** `traces p95(duration) [service:cart] by http.route limit 5`. */
+const shortQuery = (request: QueryRequest): string => {
+  const query = Query.parse(request);
+  switch (query.kind) {
+    case 'rows':
+      return `${query.signal} rows${conditions(query.search)}${query.order === 'oldest' ? ' oldest' : ''}${limited(query.limit)}`;
+    case 'aggregate': {
+      const { signal: of, search, measures, groupBy, limit, order } = query;
+      const measureTexts = measures.map(
+        (each) =>
+          `${each.function === 'percentile' ? `p${each.percentile}` : each.function}${each.field ? `(${each.field})` : ''}`,
+      );
+      const isReverse =
+        order?.direction === 'ascending' && order.by === defaultName(measures[0] as (typeof measures)[number]);
+      return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${isReverse ? ' ascending' : ''}${limited(limit)}`;
+    }
+    case 'metric': {
+      const { metric: name, overTime, across, quantile, search, groupBy, limit } = query;
+      return `metric ${name} ${overTime}${quantile === undefined ? `/${across}` : ` ${quantile}/${across}`}${conditions(search)}${by(groupBy)}${limited(limit)}`;
+    }
+    case 'formula': {
+      const { part, whole } = query.queries;
+      if (part?.kind !== 'aggregate' || whole?.kind !== 'aggregate') return query.expression;
+      return `share ${part.signal}${conditions(part.measures[0]?.search)} of${conditions(whole.search)}${by(whole.groupBy)}`;
+    }
+    case 'promql':
+      return `promql ${query.expression}`;
+    default:
+      return query.kind;
+  }
+};
+
+const timeText = (ns: bigint): string => new Date(Number((ns + 1n) / 1_000_000n)).toISOString().slice(8, 16);
+
+/** A meaning in short: range and step are left out where they are the usual ones. */
+export const short = ({ query, range, stepMs }: Interpretation): string => {
+  const isDefault = range.from === defaultRange.from && range.to === defaultRange.to;
+  const units = { 3600000: '1h', 600000: '10m', 300000: '5m', 60000: '1m', 86400000: '1d' } as Record<number, string>;
+  return [
+    shortQuery(query),
+    ...(stepMs === undefined ? [] : [`each ${units[stepMs] ?? stepMs}`]),
+    ...(isDefault ? [] : [`${timeText(range.from)}..${timeText(range.to)}`]),
+  ].join(' ');
+};
+
+/** What comes of a question, in short. */
+export const answerTo = (question: string, catalogue: Catalogue, timeZone = 'UTC'): string | string[] => {
+  const understood = understand({ question, nowMs, timeZone, defaultRange }, catalogue);
+  if (understood.is === 'interpretation') return short(understood.interpretation);
+  if (understood.is === 'alternatives') return understood.interpretations.map(short).toSorted();
+  return `refused ${understood.refusal.code}`;
+};

@@ -1,0 +1,92 @@
+/** What reads keep in memory: of one source and tenant, bounded, and never instead of what has not landed yet. */
+import test from 'ava';
+import { resourcesOf } from '../../queries/resources.ts';
+import { RowCache } from '../../queries/row-cache.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
+
+const rejectQuery = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
+const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
+  tenantId,
+  ...(source === undefined ? {} : { source }),
+  query: rejectQuery,
+  native: rejectQuery,
+  landedUpTo: rejectQuery,
+});
+
+test('what is kept is of one source and one tenant', (t) => {
+  const rows = new RowCache<string>(10);
+  const [here, there] = [{}, {}];
+  rows.of(columnsOf('one', here)).set('key', 'value');
+  t.is(rows.of(columnsOf('one', here)).get('key'), 'value');
+  t.is(rows.of(columnsOf('two', here)).get('key'), undefined);
+  t.is(rows.of(columnsOf('one', there)).get('key'), undefined);
+});
+
+test('names of tenants and keys do not run into each other', (t) => {
+  const rows = new RowCache<string>(10);
+  const source = {};
+  rows.of(columnsOf('a', source)).set('b\0c', 'of a');
+  t.is(rows.of(columnsOf('a\0b', source)).get('c'), undefined);
+});
+
+test('without a source nothing is kept', (t) => {
+  const rows = new RowCache<string>(10);
+  rows.of(columnsOf('one')).set('key', 'value');
+  t.is(rows.of(columnsOf('one')).get('key'), undefined);
+});
+
+test('of more than there is room for, those go that were used longest ago', (t) => {
+  const cache = new RowCache<number>(3).of(columnsOf('one', {}));
+  for (const [index, key] of ['a', 'b', 'c'].entries()) cache.set(key, index);
+  cache.get('a');
+  cache.set('d', 3);
+  t.deepEqual(['a', 'b', 'c', 'd'].map(cache.get), [0, undefined, 2, 3]);
+});
+
+/** Columns with resources that land later, and how often they were asked. */
+const resourceColumns = (landed: Set<string>) => {
+  const statements: string[] = [];
+  const columns: TenantColumns = {
+    tenantId: 'one',
+    source: {},
+    native: rejectQuery,
+    landedUpTo: rejectQuery,
+    async query<Row>(sql: string) {
+      statements.push(sql);
+      const rows = [...landed].filter((id) => sql.includes(id));
+      return rows.map((id) => ({ id, keys: ['name'], values: [id], types: 's', dropped: 0, url: '' })) as Row[];
+    },
+  };
+  return { statements, columns };
+};
+
+test('a resource is read once, and one that has not landed yet is read again', async (t) => {
+  const landed = new Set(['11', '12']);
+  const { statements, columns } = resourceColumns(landed);
+  t.deepEqual([...(await resourcesOf(columns, ['11', '13', '11'])).keys()], ['11']);
+  landed.add('13');
+  const found = await resourcesOf(columns, ['11', '12', '13']);
+  t.deepEqual([...found.keys()].sort(), ['11', '12', '13']);
+  t.deepEqual(found.get('11')?.attributes['name'], '11');
+  t.is(statements.length, 2);
+  t.false(statements[1]?.includes('11'), 'what is known is not asked for again');
+  await resourcesOf(columns, ['11', '12', '13']);
+  t.is(statements.length, 2);
+});
+
+test('where values count for more than one, as many go as make room', (t) => {
+  const cache = new RowCache<string>(6, (value) => value.length).of(columnsOf('one', {}));
+  cache.set('a', 'xx');
+  cache.set('b', 'xx');
+  cache.set('a', 'x');
+  cache.set('c', 'xxx');
+  t.deepEqual(
+    ['a', 'b', 'c'].map((key) => cache.get(key)),
+    ['x', 'xx', 'xxx'],
+  );
+  cache.set('d', 'xx');
+  t.deepEqual(
+    ['a', 'b', 'c', 'd'].map((key) => cache.get(key)),
+    [undefined, undefined, 'xxx', 'xx'],
+  );
+});

@@ -1,0 +1,54 @@
+/** How checks stand by what landed of their states, in one statement, held against uptime as it is worked out from the same states one by one. */
+import test from 'ava';
+import type { Reading } from '../../../queries/reading.ts';
+import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
+import { uptimeOf } from '../../../subjects/synthetics/uptime.ts';
+import { drawSeed } from '../../drawing.ts';
+import { seeded } from '../random.ts';
+import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables.close());
+
+const dayMs = 86_400_000;
+const states = ['up', 'down', 'degraded', 'unknown'] as const;
+
+test('a check stands as its states say, whether they are of today, all from before ninety days, or told twice', async (t) => {
+  const random = seeded(drawSeed);
+  const nowMs = receivedAtMs;
+  const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
+  const row = (tenant: string, id: string, place: string, atMs: number): string =>
+    `('${tenant}', '${id}', '${place}', fromUnixTimestamp64Milli(toInt64(${atMs})), '${states[random(4)]}')`;
+  const rows = ids.flatMap((id, index) => [
+    // Some have all their changes in the last days, some have none there, and some change in the very moment in which days begin.
+    ...Array.from({ length: random(12) }, () =>
+      row('acme', id, '', nowMs - random([2, 40, 300][index % 3] ?? 1) * dayMs),
+    ),
+    ...Array.from({ length: random(8) }, () => row('acme', id, '', nowMs - 90 * dayMs - random(300 * dayMs))),
+    row('acme', id, 'local', nowMs - random(100) * dayMs - 1),
+    row('other', id, '', nowMs - 1000),
+    row('acme', id, '', nowMs + 5000),
+  ]);
+  const once = [...new Map(rows.map((each) => [each.replace(/, '\w+'\)$/, ''), each])).values()];
+  await tables.columns.execute('SYSTEM STOP MERGES synthetic_states');
+  for (const some of [once, once.filter((_, index) => index % 3 === 0)])
+    await tables.columns.execute(`INSERT INTO synthetic_states VALUES ${some.join(', ')}`);
+  const reading = { columns: tables.columns.of('acme'), nowMs } as unknown as Reading;
+  const statuses = await readCheckStatuses(reading, [...ids, 'none'], nowMs);
+  t.false(statuses.has('none'));
+  for (const id of ids) {
+    const title = `${id} (TEST_SEED=${drawSeed})`;
+    const changes = (await readStates(reading, id, { fromMs: 0, toMs: nowMs + 1 })).get('') ?? [];
+    const found = statuses.get(id);
+    t.is(found?.state, changes.at(-1)?.state, title);
+    t.is(found?.sinceMs, changes.at(-1)?.atMs, title);
+    if (found === undefined) continue;
+    const uptimes = uptimeDays.map(
+      (days) => uptimeOf(changes, [], { fromMs: nowMs - days * dayMs, toMs: nowMs }).uptime,
+    );
+    t.deepEqual(found.uptime, uptimes, title);
+  }
+});

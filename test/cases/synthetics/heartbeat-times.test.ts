@@ -1,0 +1,137 @@
+/** When heartbeats are due, through clock changes, and what of them cannot be expected. */
+import test from 'ava';
+import { readCheckFiles, writeCheck } from '../../../subjects/synthetics/as-code.ts';
+import { CheckFields, settled } from '../../../subjects/synthetics/check.ts';
+import {
+  dueAfterHeartbeat,
+  graceMs,
+  knownUntilMs,
+  nextDueTimes,
+} from '../../../subjects/synthetics/heartbeat-times.ts';
+import { checkProblems } from '../../../subjects/synthetics/problems.ts';
+import type { Expected } from '../../../subjects/synthetics/types/heartbeat.ts';
+
+const checkOf = (heartbeat: object, fields: object = {}): CheckFields =>
+  settled(CheckFields.parse({ name: 'backup', type: 'heartbeat', heartbeat, ...fields }));
+const expectedOf = (heartbeat: object, every = '1m'): Expected => {
+  const check = checkOf(heartbeat, { every });
+  return { every: check.every, heartbeat: check.heartbeat as Expected['heartbeat'] };
+};
+
+test('five times follow, right through clock changes', (t) => {
+  const table: readonly (readonly [cron: string, zone: string, after: string, times: string])[] = [
+    // 02:30 is skipped on the 29th: it comes as soon as the clock has been set forward.
+    ['30 2 * * *', 'Europe/Berlin', '2026-03-27T12:00Z', '28T01:30 29T01:00 30T00:30 31T00:30 01T00:30'],
+    // 02:30 is there twice on the 25th: it comes once.
+    ['30 2 * * *', 'Europe/Berlin', '2026-10-23T12:00Z', '24T00:30 25T00:30 26T01:30 27T01:30 28T01:30'],
+    // What comes each half an hour goes by the time that passes.
+    ['*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:10Z', '29T00:30 29T01:00 29T01:30 29T02:00 29T02:30'],
+    ['*/30 * * * *', 'Europe/Berlin', '2026-10-25T00:10Z', '25T00:30 25T01:00 25T01:30 25T02:00 25T02:30'],
+    // A clock that is set by half an hour.
+    ['30 * * * *', 'Australia/Lord_Howe', '2026-04-04T13:00Z', '04T13:30 04T14:30 04T15:00 04T16:00 04T17:00'],
+    // A midnight that there is not.
+    ['0 0 * * *', 'America/Sao_Paulo', '2018-11-02T12:00Z', '03T03:00 04T03:00 05T02:00 06T02:00 07T02:00'],
+    ['0 4 * * 1-5', 'UTC', '2026-03-05T12:00Z', '06T04:00 09T04:00 10T04:00 11T04:00 12T04:00'],
+    ['0 0 29 2 *', 'UTC', '2026-03-05T12:00Z', '29T00:00 29T00:00 29T00:00 29T00:00 29T00:00'],
+  ];
+  for (const [cron, timeZone, after, times] of table) {
+    const dueQuery = { baseMs: 0, nowMs: Date.parse(after), count: 5 };
+    const found = nextDueTimes(expectedOf({ cron, timeZone }), dueQuery).map((ms) => new Date(ms).toISOString());
+    t.is(found.map((time) => time.slice(8, 16)).join(' '), times, `${cron} ${timeZone}`);
+  }
+});
+
+test('without cron, times are an interval apart from the last run on', (t) => {
+  const baseMs = Date.parse('2026-03-01T12:00:07.123Z');
+  const times = (every: string, own: string | null, afterMs: number) =>
+    nextDueTimes(expectedOf({ every: own }, every), { baseMs, nowMs: baseMs + afterMs, count: 5 }).map(
+      (ms) => ms - baseMs,
+    );
+  t.deepEqual(times('10s', null, 0), [10_000, 20_000, 30_000, 40_000, 50_000]);
+  t.deepEqual(times('10s', null, 25_000), [30_000, 40_000, 50_000, 60_000, 70_000]);
+  t.deepEqual(times('1m', '7d', 1)[0], 7 * 86_400_000);
+  t.deepEqual(times('10s', null, -60_000)[0], 10_000);
+});
+
+test('a beat that comes a little early is that of the time that follows', (t) => {
+  const daily = expectedOf({ cron: '0 2 * * *' });
+  const due = (at: string) => {
+    const answeredMs = Date.parse(at);
+    return new Date(dueAfterHeartbeat(daily, { baseMs: answeredMs, answeredMs }) ?? 0).toISOString().slice(8, 16);
+  };
+  t.is(due('2026-03-01T01:59:55Z'), '02T02:00');
+  t.is(due('2026-03-01T01:59:45Z'), '01T02:00');
+  t.is(due('2026-03-01T02:00:05Z'), '02T02:00');
+});
+
+test('grace is a tenth of the interval unless told otherwise, from ten seconds to an hour', (t) => {
+  const table: readonly (readonly [heartbeat: object, every: string, ms: number])[] = [
+    [{}, '10s', 10_000],
+    [{}, '10m', 60_000],
+    [{ every: '7d' }, '1m', 3_600_000],
+    [{ cron: '0 2 * * *' }, '1m', 3_600_000],
+    [{ cron: '*/5 * * * *' }, '1m', 30_000],
+    [{ cron: '0 9,10 * * *' }, '1m', 360_000],
+    [{ grace: '45s' }, '1m', 45_000],
+  ];
+  for (const [heartbeat, every, ms] of table)
+    t.is(graceMs(expectedOf(heartbeat, every)), ms, JSON.stringify(heartbeat));
+  const startMs = Date.parse('2026-03-01T12:00Z');
+  t.is(
+    knownUntilMs(expectedOf({ grace: '30s', longestRun: '5m' }), startMs) - startMs,
+    60_000 + 30_000 + 300_000 + 120_000,
+  );
+});
+
+test('what cannot be expected is named by its path', (t) => {
+  const known = { locations: new Set(['l1']), variables: new Map() };
+  const table: readonly (readonly [heartbeat: object, fields: object, problem: RegExp])[] = [
+    [{ cron: 'every day' }, {}, /^heartbeat\.cron: is no cron expression of five parts/],
+    [{ cron: '61 * * * *' }, {}, /^heartbeat\.cron: .*minute: 61/],
+    [{ cron: '* * * * * *' }, {}, /^heartbeat\.cron: .*5 parts/],
+    [{ cron: '0 0 30 2 *' }, {}, /^heartbeat\.cron: has no time that ever comes/],
+    [{ cron: '0 2 * * *', every: '1d' }, {}, /^heartbeat\.every: must be left out where cron/],
+    [{ cron: '*/5 * * * *', grace: '6m' }, {}, /^heartbeat\.grace: must be 5m at most/],
+    [{ grace: '2m' }, { every: '1m' }, /^heartbeat\.grace: must be 1m at most/],
+    [{ timeZone: 'Europe/Atlantis' }, {}, /^heartbeat\.timeZone: must be an IANA/],
+    [{ longestRun: '2d' }, {}, /^heartbeat\.longestRun: must be a duration/],
+    [{ every: '1s' }, {}, /^heartbeat\.every: must be a duration/],
+    [{}, { locations: ['l1'] }, /^locations: must be left out for the type heartbeat/],
+    [{}, { tcp: { host: 'a', port: 1 } }, /^tcp: must be left out/],
+  ];
+  for (const [heartbeat, fields, problem] of table) {
+    const given = { name: 'backup', type: 'heartbeat', heartbeat, ...fields };
+    const { data, error } = CheckFields.safeParse(given);
+    const found =
+      data === undefined
+        ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+        : checkProblems(settled(data), known).map(({ path, message }) => `${path}: ${message}`);
+    t.is(found.length, 1, `${JSON.stringify(given)} ${found.join('\n')}`);
+    t.regex(found[0] ?? '', problem);
+  }
+  const none = CheckFields.parse({ name: 'backup', type: 'heartbeat' });
+  t.deepEqual(
+    checkProblems(settled(none), known).map(({ path }) => path),
+    ['heartbeat'],
+  );
+  for (const heartbeat of [{}, { cron: '@daily', timeZone: 'Asia/Tokyo' }, { every: '30d', grace: '1d' }])
+    t.deepEqual(checkProblems(checkOf(heartbeat), known), [], JSON.stringify(heartbeat));
+});
+
+test('as YAML it is what was written, and read again it is the same', (t) => {
+  for (const check of [
+    checkOf(
+      { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', longestRun: '2h' },
+      { labels: { team: 'a' } },
+    ),
+    checkOf({}, { every: '5m', enabled: false }),
+  ]) {
+    const text = writeCheck(check, (location) => location);
+    t.false(text.includes('locations'), text);
+    const [read] = readCheckFiles(text);
+    t.deepEqual(read?.problems, []);
+    t.deepEqual(read?.check, check);
+  }
+  const [wrong] = readCheckFiles('name: a\ntype: heartbeat\nheartbeat:\n  grace: 10m\n  Cron: "* * * * *"\n');
+  t.deepEqual(wrong?.problems, [{ path: 'heartbeat.Cron', message: 'is not a known field', line: 5 }]);
+});

@@ -1,0 +1,173 @@
+/** Each registered sink, processor and schedule is blocked, not killed, and something tells of it within two minutes of the test's own clock. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
+import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
+import { fileMailer } from '../../adapters/mail-file.ts';
+import { metricsProvider } from '../../adapters/own-telemetry/metrics.ts';
+import { ensureCollections } from '../../api/index.ts';
+import { GroupLagMonitor } from '../../commands/lag.ts';
+import { deliveriesName } from '../../processors/deliveries/deliveries.ts';
+import { processorGroups, scheduleTopics, startProcessors } from '../../processors/index.ts';
+import { processors } from '../../processors/registry.ts';
+import { schedules } from '../../processors/schedules.ts';
+import { consumerGroup } from '../../runtime/consumer-groups.ts';
+import { problemsOf } from '../../runtime/group-status.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import { type Log, silent } from '../../schemas/ports/log.ts';
+import { settingsOf } from '../../schemas/settings.ts';
+import { allTopics } from '../../schemas/topics.ts';
+import { sinkGroups, sinks, startSinks } from '../../sinks/index.ts';
+import { eventually } from '../waiting.ts';
+
+const twoMinutesMs = 120_000;
+const checkIntervalMs = 5000;
+
+/** Nothing is read or written there: what would is blocked before. */
+const columns = { check: async () => undefined, of: () => ({}) } as unknown as Columns;
+
+const open = async (t: ExecutionContext) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-standing-'));
+  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  await bus.ensureTopics([...allTopics, ...scheduleTopics]);
+  const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
+  await ensureCollections(documents);
+  const clock = { nowMs: Date.now(), now: () => clock.nowMs };
+  const warnings: object[] = [];
+  const log: Log = { ...silent, warn: (fields) => void warnings.push(fields) };
+  const metrics = await metricsProvider(undefined, { instance: 'test', version: 'test' });
+  const mailer = await fileMailer({ path: join(directory, 'outbox.jsonl') });
+  const settings = settingsOf({ OIQ_DATA_DIR: directory, OIQ_SECRET_KEY: 'a key of a test, long enough for one' });
+  t.teardown(async () => {
+    await bus.close();
+    await documents.close();
+    await metrics.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const platform = { bus, documents, columns, metrics, log, clock, mailer, settings, embedded: true };
+  return { ...platform, counters: memoryCounters({}), warnings };
+};
+
+/** A bus of which no batch is ever done before `release`; `handed` are the groups that were given one. */
+const blocked = (bus: Bus) => {
+  const released = Promise.withResolvers<void>();
+  const handed = new Set<string>();
+  const wrapped: Bus = {
+    ...{ ensureTopics: (all) => bus.ensureTopics(all), producer: () => bus.producer(), follower: () => bus.follower() },
+    ...{ offsets: (topic) => bus.offsets(topic), lag: (group, topics) => bus.lag(group, topics) },
+    ...{ members: (groups) => bus.members(groups), forget: (group) => bus.forget(group) },
+    ...{ check: () => bus.check(), close: () => bus.close() },
+    read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
+    consumer(options) {
+      const consumer = bus.consumer(options);
+      const hold = (): Promise<void> => {
+        handed.add(options.group);
+        return released.promise;
+      };
+      const run: typeof consumer.run = (topics, _onBatch, events) => consumer.run(topics, hold, events);
+      return { run, stop: () => consumer.stop() };
+    },
+  };
+  return { bus: wrapped, handed, release: released.resolve };
+};
+
+const registered = [
+  ...sinks.map(({ name }) => consumerGroup('sinks', name)),
+  ...[...processors, { name: deliveriesName }].map(({ name }) => consumerGroup('processors', name)),
+];
+const ofSchedules = schedules.map(({ name }) => consumerGroup('processors', name));
+
+test('of each sink and processor that is blocked, and of each group without a member, it is told', async (t) => {
+  const platform = await open(t);
+  const { bus, clock, metrics, warnings } = platform;
+  const groupHealth = new GroupLagMonitor(platform);
+  groupHealth.add([...sinkGroups, ...processorGroups]);
+  t.deepEqual(
+    groupHealth
+      .groups()
+      .map(({ group }) => group)
+      .toSorted(),
+    [...registered, ...ofSchedules].toSorted(),
+  );
+
+  const producer = await bus.producer();
+  const read = new Set(
+    groupHealth.groups().length === 0 ? [] : [...sinkGroups, ...processorGroups].flatMap((each) => each.topics),
+  );
+  for (const { name } of scheduleTopics) read.delete(name);
+  for (const topic of read) await producer.publish([{ topic, key: 'acme', value: Buffer.from('[]'), headers: {} }]);
+  await producer.close();
+
+  const held = blocked(bus);
+  const roles = [
+    await startSinks({ ...platform, bus: held.bus }),
+    await startProcessors({ ...platform, bus: held.bus }),
+  ];
+  await eventually('each has a batch', () => registered.every((group) => held.handed.has(group)));
+  const pass = async (): Promise<void> => {
+    for (let passed = 0; passed < twoMinutesMs; passed += checkIntervalMs) {
+      await groupHealth.check();
+      clock.nowMs += checkIntervalMs;
+    }
+  };
+  const problems = (): Map<string, string | undefined> =>
+    new Map(groupHealth.groups().map((status) => [status.group, problemsOf([status])]));
+  await pass();
+  for (const group of registered) t.regex(problems().get(group) ?? '', /stands still for \d+ seconds/, group);
+  for (const group of ofSchedules) t.is(problems().get(group), undefined, `${group} has nothing to read`);
+  const text = await metrics.text();
+  for (const group of registered) {
+    const [, seconds] =
+      new RegExp(`oiq_consumer_still_seconds\\{[^}]*group="${group}"[^}]*\\} (\\S+)`).exec(text) ?? [];
+    t.true(Number(seconds) >= 60, `${group}: ${seconds}`);
+  }
+  await eventually('the log tells', () => warnings.some((fields) => 'problems' in fields));
+
+  held.release();
+  await Promise.all(roles.map((role) => role.stop()));
+  await pass();
+  for (const [group, problem] of problems()) t.regex(problem ?? '', /has no member: no process runs it/, group);
+});
+
+test('of each schedule whose runs do not end it is told', async (t) => {
+  const platform = await open(t);
+  const { documents, clock } = platform;
+  const begun = new Set<string>();
+  const release = Promise.withResolvers<object>();
+  const blockedSchedules = schedules.map(({ entitlement: _, ...schedule }) => ({
+    ...schedule,
+    // What a thing says is of no matter: it is due each ten seconds, and its run waits.
+    everyMs: () => 10_000,
+    momentsOf: () => ({ batchMs: 5_000 }),
+    run(): Promise<object> {
+      begun.add(schedule.name);
+      return release.promise;
+    },
+  }));
+  for (const { collection: items } of schedules) await documents.of('acme').collection(items).insert({ id: 'thing' });
+  const role = await startProcessors({
+    ...platform,
+    registered: {
+      processors: [],
+      schedules: blockedSchedules,
+      module: new URL('../../processors/registry.ts', import.meta.url),
+    },
+  });
+  t.teardown(async () => {
+    release.resolve({});
+    await role.stop();
+  });
+  await eventually('each run has begun', () => {
+    clock.nowMs += 1000;
+    return begun.size === schedules.length;
+  });
+  clock.nowMs += twoMinutesMs;
+  await eventually('it is told of all', () =>
+    schedules.every(({ name }) => (role.degraded?.() ?? '').includes(`${name}: 1 have been due for more than three`)),
+  );
+  t.pass();
+});

@@ -1,0 +1,235 @@
+/**
+ * Removes fences one at a time, as their files are loaded: the test that guards each must then fail. This shows that each
+ * fence is tested. That guards pass with the fence in place is what their own suites show.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { drawn, drawnSummary } from '../drawing.ts';
+import type { ServiceName } from '../services/definition.ts';
+import { unavailable } from '../services/services.ts';
+import { type Exchange, sourceReplacement } from './without-guard.ts';
+
+interface Safeguard {
+  readonly file: string;
+  /** Stands there once, and what stands there instead when the fence is gone. */
+  readonly original: string;
+  readonly replacement: string;
+  /** What its guard needs beyond Node. */
+  readonly needs?: ServiceName;
+  /** Who guards it: a file, and the title of the test there (`*` for anything). */
+  readonly guard: readonly [file: string, title: string];
+}
+
+const chdb = 'test/contract/columns-chdb.test.ts';
+const sqlite = 'test/contract/documents-sqlite.test.ts';
+const mongodb = 'test/contract/documents-mongodb.test.ts';
+const contract = 'test/contract/operations.test.ts';
+
+const safeguards: Readonly<Record<string, Safeguard>> = {
+  'a query of columns must name the tenant': {
+    file: 'adapters/columns-sql/tenant-filter.ts',
+    original: 'if (!tokens.some(',
+    replacement: 'if (tokens.length < 0 && !tokens.some(',
+    guard: [chdb, '*query without the tenant is refused'],
+  },
+  'the engine filters tables by the tenant': {
+    file: 'adapters/columns-sql/tenant-filter.ts',
+    original: 'tenantTables.flatMap(',
+    replacement: 'tenantTables.slice(0, 0).flatMap(',
+    guard: [chdb, '*the engine filters what a tenant*'],
+  },
+  'documents are listed by the tenant': {
+    file: 'adapters/documents-sqlite/tables.ts',
+    original: 'WHERE collection = ? AND tenant = ? AND id >= ?',
+    replacement: 'WHERE collection = ? AND tenant != (? || 0) AND id >= ?',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'a document is found by the tenant': {
+    file: 'adapters/documents-sqlite/tables.ts',
+    original: 'FROM documents WHERE collection = ? AND tenant = ? AND id = ?`',
+    replacement: 'FROM documents WHERE collection = ? AND tenant != (? || 0) AND id = ?`',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'documents are keyed by tenant and id': {
+    file: 'adapters/documents-sqlite/tables.ts',
+    original: 'PRIMARY KEY (collection, tenant, id)',
+    replacement: 'PRIMARY KEY (collection, id)',
+    guard: [sqlite, '*a tenant sees nothing of another*'],
+  },
+  'documents of MongoDB are listed by the tenant': {
+    file: 'adapters/documents-mongodb/encoding.ts',
+    original: "$and: [{ '_id.tenant': tenant }, ...filters],",
+    replacement: '$and: [{}, ...filters],',
+    needs: 'mongodb',
+    guard: [mongodb, '*a tenant sees nothing of another*'],
+  },
+  'documents of MongoDB are keyed by tenant and id': {
+    file: 'adapters/documents-mongodb/collection.ts',
+    original: 'DocumentKey => ({ tenant, id })',
+    replacement: "DocumentKey => ({ tenant: 'all', id })",
+    needs: 'mongodb',
+    guard: [mongodb, '*a tenant sees nothing of another*'],
+  },
+  'live tail looks at messages of its tenant': {
+    file: 'queries/live-tail/matching.ts',
+    original: 'if (tenantId === tenant && (',
+    replacement: 'if (tenantId !== "" && (',
+    guard: ['test/contract/live-tail-segments.test.ts', '*begins with the last records*'],
+  },
+  'a cookie opens a WebSocket from our own pages only': {
+    file: 'api/identity/session.ts',
+    original: "method === 'HEAD') && !opensSocket)",
+    replacement: "method === 'HEAD'))",
+    guard: ['test/end-to-end/live-tail.test.ts', 'nobody gets in*'],
+  },
+  'the path names no other tenant': {
+    file: 'api/kernel/server.ts',
+    original: 'refuseOtherTenant(caller.tenantId, tenantId);',
+    replacement: '',
+    guard: [contract, '*under another organization*prefix*'],
+  },
+  'the query names no other tenant': {
+    file: 'api/kernel/server.ts',
+    original: "refuseOtherTenant(caller.tenantId, query['tenantId']);",
+    replacement: '',
+    guard: [contract, '*a query and a body that name another organization'],
+  },
+  'the body names no other tenant': {
+    file: 'api/kernel/server.ts',
+    original: 'tenantNamedIn(body)',
+    replacement: 'undefined',
+    guard: [contract, '*a query and a body that name another organization'],
+  },
+  'the role suffices': {
+    file: 'api/kernel/admission.ts',
+    original: '!mayCall(caller.role, role)',
+    replacement: 'false',
+    guard: [contract, '*viewer may not call*'],
+  },
+  'a token’s scopes suffice': {
+    file: 'api/kernel/admission.ts',
+    original: 'refuseWithoutScope(caller, operation);',
+    replacement: '',
+    guard: ['test/end-to-end/api-service-accounts.test.ts', 'a token of * gets 403 *'],
+  },
+  'the plan suffices': {
+    file: 'api/kernel/admission.ts',
+    original: '!caller.plan.entitlements.includes(entitlement)',
+    replacement: 'false',
+    guard: [contract, '*entitlement the plan lacks*'],
+  },
+  'a cookie counts with a page of ours': {
+    file: 'api/identity/cookies.ts',
+    original: 'if (!ours)',
+    replacement: 'if (false)',
+    guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
+  },
+  'an operation reads what is the tenant’s': {
+    file: 'api/groups/dead-letter/dead-letters.ts',
+    original: 'deadLetters.show(params.id, caller.tenantId, signal)',
+    replacement: 'deadLetters.show(params.id, undefined, signal)',
+    guard: ['test/security/isolation.test.ts', 'another organization*'],
+  },
+  'an answer is remembered by rights': {
+    file: 'api/kernel/result-cache.ts',
+    original: '{ rights, asked }',
+    replacement: '{ asked, role: rights.role }',
+    guard: ['test/cases/api-result-cache.test.ts', '*never shares an answer'],
+  },
+};
+
+const root = new URL('../../', import.meta.url);
+
+const missing = (needs: ServiceName | undefined): string | undefined =>
+  needs === undefined ? undefined : unavailable(needs);
+
+interface Outcome {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  readonly output: string;
+}
+
+/** Runs chosen tests of a file where a text is another one. A file that does not load is neither passed nor failed. */
+const guardWith = (exchange: Exchange, file: string, titles: readonly string[]): Promise<Outcome> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const { AVA_PATH: _, ...environment } = process.env;
+  const child = spawn(
+    process.execPath,
+    [
+      fileURLToPath(new URL('node_modules/ava/entrypoints/cli.js', root)),
+      ...['--tap', '--concurrency=1', ...titles.flatMap((title) => ['--match', title]), file],
+    ],
+    {
+      cwd: root,
+      env: {
+        ...environment,
+        [sourceReplacement]: JSON.stringify(exchange),
+        NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import=${new URL('without-guard.ts', import.meta.url)}`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  child.on('error', reject);
+  child.on('close', () => {
+    const results = [...output.matchAll(/^(not )?ok \d+ - (.*)$/gm)].filter(
+      ([, , name = '']) => !/exited|No tests|Uncaught/.test(name),
+    );
+    const failed = results.filter(([, not]) => not !== undefined).map(([, , name = '']) => name);
+    resolve({ passed: results.length - failed.length, failed, output });
+  });
+  return promise;
+};
+
+test.serial('guards pass where the fence is exchanged for itself', async (t) => {
+  const { file, original } = safeguards['the role suffices'] as Safeguard;
+  const guards = Object.values(safeguards).filter(({ guard: [guard] }) => guard === contract);
+  const titles = [...new Set(guards.map(({ guard: [, title] }) => title))];
+  const exchange = { url: new URL(file, root).href, fence: original, gone: original };
+  const { passed, failed, output } = await guardWith(exchange, contract, titles);
+  t.deepEqual(failed, [], output);
+  t.true(passed >= titles.length, output);
+});
+
+test('each fence stands once in the file that it names', (t) => {
+  for (const { file, original } of Object.values(safeguards)) {
+    const source = readFileSync(new URL(file, root), 'utf8');
+    t.is(source.split(original).length, 2, `${file} has the fence once: ${original}`);
+  }
+});
+
+/** Each takes a start of what guards it. */
+const chosen = drawn(Object.entries(safeguards), 5);
+
+test('fences are drawn', (t) => {
+  t.log(
+    drawnSummary(
+      chosen.map(([title]) => title),
+      Object.keys(safeguards),
+    ),
+  );
+  t.true(chosen.length > 0);
+});
+
+for (const [
+  title,
+  {
+    file,
+    original,
+    replacement,
+    needs,
+    guard: [guard, guarding],
+  },
+] of chosen) {
+  const serial = missing(needs) === undefined ? test.serial : test.serial.skip;
+  serial(`it is noticed when it no longer holds that ${title}`, async (t) => {
+    const url = new URL(file, root);
+    const { failed, output } = await guardWith({ url: url.href, fence: original, gone: replacement }, guard, [
+      guarding,
+    ]);
+    t.true(failed.length > 0, output);
+  });
+}

@@ -1,0 +1,123 @@
+/** One alert beside the list: why it fires, how it went, who sees to it, and how to mute it. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { later } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { type Alert, acknowledgeCall, silenceCall } from './calls.ts';
+import { Evaluations } from './evaluations.tsx';
+import { NotifiedChannels } from './notifications.tsx';
+import { shownValue } from './shown.ts';
+import { SilenceSpan } from './silence-span.tsx';
+
+const Acknowledge = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(acknowledgeCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const note = String(new FormData(form).get('note'));
+    if ((await action.run({ params: { id }, body: { note } })) !== undefined) refresh();
+  };
+  return (
+    <ActionForm action={action} label="Acknowledge" onSubmit={run}>
+      <label>
+        Note <input name="note" maxLength={2048} autocomplete="off" />
+      </label>
+    </ActionForm>
+  );
+};
+
+const Mute = ({ labels }: { readonly labels: Alert['labels'] }) => {
+  const [action] = useState(() => new Action(silenceCall));
+  const [message, setMessage] = useState('');
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const chosen = new FormData(form);
+    const endsAt = new Date(Date.now() + Number(chosen.get('hours')) * 3_600_000).toISOString();
+    const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
+    const made = await action.run({ body: { matchers, endsAt, comment: String(chosen.get('comment')) } });
+    setMessage(made === undefined ? '' : `It is muted until ${shownMoment(endsAt)}.`);
+  };
+  return (
+    <ActionForm action={action} label="Silence" onSubmit={run} message={message}>
+      <SilenceSpan />
+    </ActionForm>
+  );
+};
+
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+
+const Ways = ({ service }: { readonly service: string }) => (
+  <ul class="links">
+    <li>
+      <Link to={toArea('/services', { service })}>Its service</Link>
+    </li>
+    <li>
+      <Link to={toArea('/logs', { search: conditionOf('service', service) })}>Logs of its service</Link>
+    </li>
+    <li>
+      <Link to={toArea('/traces', { search: conditionOf('service', service) })}>Traces of its service</Link>
+    </li>
+  </ul>
+);
+
+const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
+  const { reason, state, severity, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
+  const { acknowledged, origin } = alert;
+  const service = labels['service'] ?? labels['service.name'];
+  return (
+    <>
+      <p>{shownText(reason)}</p>
+      {staleSince === null ? null : (
+        <p class="problem">It was evaluated last at {shownMoment(staleSince)}: things may be otherwise by now.</p>
+      )}
+      {service === undefined ? null : <Ways service={service} />}
+      {acknowledged === null ? null : (
+        <p>
+          {shownText(acknowledged.by)} sees to it since {shownMoment(acknowledged.at)}. {shownText(acknowledged.note)}
+        </p>
+      )}
+      {may(acknowledgeCall) ? (
+        acknowledged === null ? (
+          <Acknowledge id={alert.id} />
+        ) : null
+      ) : (
+        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging it')}</p>
+      )}
+      {may(silenceCall) ? <Mute labels={labels} /> : null}
+      {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
+      <Fields
+        values={{
+          ...{ state, severity, value: shownValue(value), 'condition holds since': shownMoment(since) },
+          ...{ 'fires since': shownMoment(startedAt), 'evaluated last': shownMoment(evaluatedAt), ...annotations },
+        }}
+      />
+      <h3>Labels</h3>
+      <Fields values={labels} />
+      {origin === 'rule' ? (
+        <>
+          <h3>Last evaluations</h3>
+          <p class="links">
+            <Link to={toArea('/alerts/history', { alertId: alert.id })}>How it changed</Link>
+          </p>
+          <Evaluations ruleId={alert.ruleId} alertId={alert.id} />
+        </>
+      ) : null}
+      <NotifiedChannels labels={labels} />
+    </>
+  );
+};
+
+export const OpenAlert = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
+  <SidePanel label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
+    {alert === undefined ? (
+      <p>This alert is over, or it is not on the pages that were read.</p>
+    ) : (
+      <AlertStatus alert={alert} />
+    )}
+  </SidePanel>
+);

@@ -1,0 +1,55 @@
+/** Who was told of an alert: the receivers that its labels reach, and what their channels answered. */
+
+import { Problem } from '../../frame/freshness.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { useQuery } from '../../frame/use-query.ts';
+import { type Alert, routingTestCall } from './calls.ts';
+import { deliveriesCall } from './channels/calls.ts';
+import { Deliveries } from './channels/deliveries.tsx';
+
+const Channel = ({ id, name, groupKey }: { readonly id: string; readonly name: string; readonly groupKey: string }) => {
+  const { answer, error } = useQuery(deliveriesCall, { params: { id }, query: { groupKey, limit: 10 } });
+  return (
+    <>
+      <h4>{shownText(name)}</h4>
+      <Problem error={error} />
+      {answer === undefined ? null : answer.items.length === 0 ? (
+        <p class="soft">Nothing was sent to it yet.</p>
+      ) : (
+        <Deliveries of={answer.items} />
+      )}
+    </>
+  );
+};
+
+const Receivers = ({ labels }: { readonly labels: Alert['labels'] }) => {
+  const { answer, error } = useQuery(routingTestCall, { body: { labels } });
+  const receiverChannels = answer?.receivers.flatMap(({ name, channels, groupKey, mutedBy }) =>
+    channels.map((channel) => ({ ...channel, receiver: name, groupKey, mutedBy })),
+  );
+  return (
+    <>
+      <Problem error={error} />
+      {receiverChannels?.length === 0 ? <p class="text-warn">Nobody: no channel takes such an alert.</p> : null}
+      {receiverChannels?.map(({ id, name, receiver, groupKey, mutedBy, enabled }) => (
+        <div key={`${receiver} ${id} ${groupKey}`}>
+          <Channel id={id} name={`${name ?? id}, for ${receiver}`} groupKey={groupKey} />
+          {mutedBy === null ? null : <p class="soft">Muted now: {shownText(mutedBy)}</p>}
+          {enabled ? null : <p class="text-warn">This channel is switched off.</p>}
+        </div>
+      ))}
+    </>
+  );
+};
+
+export const NotifiedChannels = ({ labels }: { readonly labels: Alert['labels'] }) => (
+  <>
+    <h3>Who was told</h3>
+    {may(routingTestCall) ? (
+      <Receivers labels={labels} />
+    ) : (
+      <p class="soft">{explainDenial(routingTestCall, 'Following its way')}</p>
+    )}
+  </>
+);

@@ -1,0 +1,197 @@
+/** One anomaly: what was expected, what it consists of, what changed near it, and what people say of it. */
+import { useState } from 'preact/hooks';
+import { shownValue } from '../../charts/values.ts';
+import { Action } from '../../client/action.ts';
+import { addressWith, toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
+import { explainDenial, may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
+import { type Anomaly, anomalyCall, markCall, type ShownAnomaly } from './calls.ts';
+import { seriesShown, shownShare } from './shown.ts';
+
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+const Band = later(async () => (await import('./band.tsx')).Band);
+
+const verdicts = [
+  ['true', 'It was one'],
+  ['false', 'It was none'],
+] as const;
+
+const Feedback = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
+  const [action] = useState(() => new Action(markCall));
+  const [message, setMessage] = useState('');
+  if (!may(markCall)) return <p class="soft">{explainDenial(markCall, 'Saying whether it was one')}</p>;
+  const saveVerdict = async (chosen: 'true' | 'false' | null): Promise<void> => {
+    const answer = await action.run({ params: { id }, body: { verdict: chosen } });
+    if (answer === undefined) return;
+    setMessage(
+      chosen === 'false'
+        ? `A change of this series below ${shownValue(answer.leastChange, '')} is no anomaly from now on.`
+        : '',
+    );
+    refresh();
+  };
+  return (
+    <div class="act">
+      {verdicts.map(([value, title]) => (
+        <button
+          key={value}
+          type="button"
+          class="plain"
+          aria-pressed={verdict === value}
+          disabled={action.isRunning.value}
+          onClick={() => void saveVerdict(verdict === value ? null : value)}
+        >
+          {title}
+        </button>
+      ))}
+      <p class="soft" role="status">
+        {message}
+      </p>
+      <Problem error={action.error.value} />
+    </div>
+  );
+};
+
+const Contributions = ({
+  of: { by, change, groups, others, reason },
+  unit,
+}: {
+  readonly of: ShownAnomaly['contributions'];
+  readonly unit: string;
+}) => (
+  <>
+    <h3>What it consists of</h3>
+    {reason === null ? null : <p class="soft">{shownText(reason)}</p>}
+    {by === null ? null : (
+      <>
+        <p>
+          It changed by {shownValue(change ?? undefined, unit)}, split most clearly by <b>{shownText(by)}</b>.
+        </p>
+        <table class="figures">
+          <Heads columns={[by, 'Change', 'Share']} />
+          <tbody>
+            {[...groups, ...(others === null ? [] : [{ ...others, group: 'all others' }])].map((part) => (
+              <tr key={part.group}>
+                <td>
+                  <bdi>{shownText(part.group || '(empty)')}</bdi>
+                </td>
+                <td>{shownValue(part.change, unit)}</td>
+                <td>{shownShare(part.share)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </>
+    )}
+  </>
+);
+
+const Others = ({ title, of }: { readonly title: string; readonly of: readonly Anomaly[] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {of.map((each) => (
+          <li key={each.id}>
+            <Link to={addressWith({ open: each.id })}>
+              {shownMoment(each.begin)} {shownText(seriesShown(each))}
+            </Link>
+            : {shownText(each.text)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const Near = ({ of }: { readonly of: ShownAnomaly['near'] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h3>What happened near it</h3>
+      <ul>
+        {of.map(({ id, kind, time, title }) => (
+          <li key={`${kind} ${id}`}>
+            {shownMoment(time)} {kind}: {shownText(title)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const Clusters = ({ of }: { readonly of: ShownAnomaly['kubernetes'] }) =>
+  of.length === 0 ? null : (
+    <>
+      <h3>What Kubernetes told near it</h3>
+      <ul>
+        {of.map(({ id, timestamp, type, reason, object, message }) => (
+          <li key={id}>
+            {shownMoment(timestamp)} {shownText([type, reason, object.name].filter((part) => part !== null).join(' '))}:{' '}
+            {shownText(message)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
+  const { series, begin, end, value, expected, low, high, score, timesPerWeek, sign, detectorId } = anomaly;
+  const { unit } = series;
+  const bounded = (bound: number | null): string => shownValue(bound ?? undefined, unit);
+  return (
+    <>
+      <p>{shownText(anomaly.text)}</p>
+      <Band anomaly={anomaly} />
+      <Feedback id={anomaly.id} verdict={anomaly.verdict} />
+      <Fields
+        values={{
+          ...{
+            series: seriesShown(anomaly),
+            from: shownMoment(begin),
+            to: end === null ? 'it lasts' : shownMoment(end),
+          },
+          ...{ 'furthest value': shownValue(value, unit), expected: bounded(expected) },
+          'expected from and to': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
+          ...{
+            score: score.toFixed(3),
+            'expected so often a week': timesPerWeek.toPrecision(2),
+            'rarest about it': sign,
+          },
+          ...anomaly.labels,
+        }}
+      />
+      <ul class="links">
+        <li>
+          <Link to={toArea('/anomalies/detectors', { open: detectorId })}>Its detector</Link>
+        </li>
+      </ul>
+      <Causes of={{ anomalyId: anomaly.id }} />
+      <Contributions of={anomaly.contributions} unit={unit} />
+      <Near of={anomaly.near} />
+      <Clusters of={anomaly.kubernetes} />
+      <Others title="Together with it" of={anomaly.together} />
+      <Others title="Like it" of={anomaly.similar} />
+      {anomaly.partial.map(({ message }) => (
+        <p key={message} class="soft">
+          Not complete: {shownText(message)}.
+        </p>
+      ))}
+    </>
+  );
+};
+
+export const OpenAnomaly = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { answer, error } = useQuery(anomalyCall, { params: { id } });
+  return (
+    <SidePanel label="Anomaly" title={answer?.detectorName ?? 'Anomaly'} onClose={onClose}>
+      <Problem error={error} />
+      {answer === undefined ? null : <Details anomaly={answer} />}
+    </SidePanel>
+  );
+};

@@ -1,0 +1,54 @@
+/** What a panel draws, by its kind. A kind without a drawing does not compile. */
+import type { ComponentType } from 'preact';
+import { later } from '../../../frame/lazy-load.tsx';
+import { Markdown } from '../../../frame/markdown.tsx';
+import { shownText } from '../../../frame/shown-text.tsx';
+import type { Visual } from '../calls.ts';
+import { BarGaugePanel, BarsPanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
+import type { PanelProps } from './panel-props.ts';
+import { LogsPanel, TablePanel } from './table.tsx';
+
+const TextPanel = ({ drawn }: PanelProps) => {
+  const { form, content = '' } = drawn.visual as { readonly form?: string; readonly content?: string };
+  return form === 'code' ? <pre class="body">{shownText(content, { lines: true })}</pre> : <Markdown text={content} />;
+};
+
+const PlaceholderPanel = ({ drawn }: PanelProps) => {
+  const { sourceType = '', reason = '' } = drawn.visual as { readonly sourceType?: string; readonly reason?: string };
+  return (
+    <p class="soft">
+      This was a panel “{shownText(sourceType)}” where it came from. {shownText(reason)}
+    </p>
+  );
+};
+
+const kinds: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> = {
+  'time-series': later(async () => (await import('./series.tsx')).SeriesPanel),
+  heatmap: later(async () => (await import('./cells.tsx')).HeatmapPanel),
+  histogram: later(async () => (await import('./cells.tsx')).HistogramPanel),
+  'state-timeline': later(async () => (await import('./states.tsx')).StateTimelinePanel),
+  'status-history': later(async () => (await import('./states.tsx')).StatusHistoryPanel),
+  stat: StatPanel,
+  gauge: GaugePanel,
+  'bar-gauge': BarGaugePanel,
+  bars: BarsPanel,
+  pie: PiePanel,
+  logs: LogsPanel,
+  table: TablePanel,
+  traces: later(async () => (await import('./lists.tsx')).TracesPanel),
+  alerts: later(async () => (await import('./lists.tsx')).AlertsPanel),
+  dashboards: later(async () => (await import('./lists.tsx')).DashboardsPanel),
+  'node-graph': later(async () => (await import('./node-graph.tsx')).NodeGraphPanel),
+  text: TextPanel,
+  placeholder: PlaceholderPanel,
+};
+
+/** Kinds that ask nothing. */
+export const hasNoQuery = (kind: string): boolean => ['text', 'placeholder'].includes(kind);
+
+export const DrawnPanel = (props: PanelProps) => {
+  const { kind } = props.drawn.visual;
+  // A snapshot may be of a version that knew another kind.
+  const View = Object.hasOwn(kinds, kind) ? kinds[kind as Visual['kind']] : TablePanel;
+  return <View {...props} />;
+};

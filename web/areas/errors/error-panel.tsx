@@ -1,0 +1,180 @@
+/** One group of errors beside the list: what is done about it, its stack, where it occurs and where it leads. */
+
+import { useEffect, useState } from 'preact/hooks';
+import { Paged } from '../../client/pages.ts';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refreshes, writtenRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
+import { Raw } from '../../lists/raw.tsx';
+import { ShowMore } from '../../lists/show-more.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
+import { errorCall, type OneError, occurrencesCall } from './calls.ts';
+import { Members } from './members.tsx';
+import { Assigned, Steps, statusOf } from './steps.tsx';
+
+type Frame = OneError['newest']['chain'][number]['frames'][number];
+
+const shownFrame = (frame: Frame): string => {
+  const { function: name, file, line, column } = frame;
+  const place = [file, line, column].filter((part) => part !== null).join(':');
+  return [name, place === '' ? undefined : `(${place})`]
+    .filter((part) => part !== undefined && part !== null)
+    .join(' ');
+};
+
+const Stack = ({ newest }: { readonly newest: OneError['newest'] }) => {
+  if (newest.chain.every(({ frames }) => frames.length === 0))
+    return newest.stack === null ? (
+      <p class="soft">It came without a stack trace.</p>
+    ) : (
+      <Raw label="Stack as it was sent" text={newest.stack} />
+    );
+  return (
+    <>
+      {newest.chain.map(({ type, frames }, at) => (
+        <div key={at}>
+          <p>
+            {at === 0 ? '' : 'caused by '}
+            <b>{shownText(type ?? newest.type ?? 'Error')}</b>
+          </p>
+          <ol class="around">
+            {frames.map((frame, index) => (
+              <li key={index} class={frame.isInApp ? '' : 'soft'}>
+                {shownText(shownFrame(frame))}
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+      {newest.stack === null ? null : (
+        <details>
+          <summary>As it was sent</summary>
+          <Raw label="Stack as it was sent" text={newest.stack} />
+        </details>
+      )}
+    </>
+  );
+};
+
+const Ways = ({ newest }: { readonly newest: OneError['newest'] }) => {
+  const { traceId, spanId, logId, service } = newest;
+  return (
+    <ul class="links">
+      {traceId === null ? null : (
+        <li>
+          <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>Its trace</Link>
+        </li>
+      )}
+      {logId === null ? null : (
+        <li>
+          <Link to={toArea('/logs', { record: logId })}>Its log record</Link>
+        </li>
+      )}
+      <li>
+        <Link to={toArea('/logs', { search: `${conditionOf('service', service)} severity:>=error` })}>
+          Logs of errors of {shownText(service)}
+        </Link>
+      </li>
+      <li>
+        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+      </li>
+    </ul>
+  );
+};
+
+/** How many values of a tag are shown. */
+const maxShownValues = 5;
+
+const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
+  <table class="figures">
+    <Heads columns={['Tag', 'Value', 'Times', 'Share']} />
+    <tbody>
+      {tags.flatMap(({ name, count, values }) =>
+        values.slice(0, maxShownValues).map((value, at) => (
+          <tr key={`${name} ${value.value}`}>
+            <td>{at === 0 ? shownText(name) : ''}</td>
+            <td>
+              <bdi>{shownText(value.value)}</bdi>
+            </td>
+            <td>{value.count}</td>
+            <td>{Math.round((100 * value.count) / count)} %</td>
+          </tr>
+        )),
+      )}
+    </tbody>
+  </table>
+);
+
+const Occurrences = ({ id }: { readonly id: string }) => {
+  const [list] = useState(() => new Paged(occurrencesCall, ({ items }) => items));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    list.load({ params: { id }, query: { from, to, ...projectScope.value, limit: 20 } });
+    return () => list.cancel();
+  }, [id, from, to, projectScope.value, refreshes.value]);
+  return (
+    <>
+      <h3>Occurrences in this range</h3>
+      <Problem error={list.first.state.value.error ?? list.furtherError.value} />
+      <ul class="around">
+        {list.items.value.map(({ id, timestamp, service, message, traceId, spanId }) => (
+          <li key={id}>
+            {traceId === null ? (
+              <time>{shownMoment(timestamp)}</time>
+            ) : (
+              <Link to={toArea(`/traces/${traceId}`, { span: spanId ?? '' })}>{shownMoment(timestamp)}</Link>
+            )}{' '}
+            <bdi>{shownText(service)}</bdi>: <bdi>{shownText(message)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <ShowMore of={list} />
+    </>
+  );
+};
+
+export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
+  const { from, to } = writtenRange.value;
+  const { answer, error } = useQuery(errorCall, { params: { id }, query: { from, to, ...projectScope.value } });
+  if (answer === undefined)
+    return (
+      <SidePanel label="Error" title="Error" onClose={onClose}>
+        <Problem error={error} />
+      </SidePanel>
+    );
+  const { type, message, count, users, firstSeen, lastSeen, status, culprit, environments, newest, tags } = answer;
+  return (
+    <SidePanel label="Error" title={type ?? 'Error'} onClose={onClose}>
+      <Problem error={error} />
+      <Raw label="Message" text={message} />
+      <Steps key={status} error={answer} />
+      <Assigned error={answer} />
+      <Ways newest={newest} />
+      <Fields
+        values={{
+          ...{
+            status: statusOf(answer),
+            times: count,
+            users: typeof users === 'number' ? users : users.reason,
+            culprit,
+          },
+          ...{ 'first seen': shownMoment(firstSeen), 'last seen': shownMoment(lastSeen) },
+          ...{ environments: environments.join(', '), 'one group because': answer.explanation.summary },
+        }}
+      />
+      <h3>Stack of the last one</h3>
+      <Stack newest={newest} />
+      <h3>Where it occurs</h3>
+      <Tags tags={tags} />
+      <Occurrences id={id} />
+      <Members key={answer.decision.fingerprints.length} error={answer} />
+    </SidePanel>
+  );
+};

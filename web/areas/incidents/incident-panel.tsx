@@ -1,0 +1,162 @@
+/** One incident beside the list: how far it is, what happened, and what somebody does about it. */
+import { useEffect, useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { Paged } from '../../client/pages.ts';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { toArea } from '../../frame/address.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
+import { usePeople } from '../../frame/people.ts';
+import { explainDenial, may } from '../../frame/rights.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { shownMoment } from '../../frame/shown-time.ts';
+import { refresh, refreshes } from '../../frame/time-range.ts';
+import { ShowMore } from '../../lists/show-more.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import {
+  acknowledgeCall,
+  changeCall,
+  type Incident,
+  noteCall,
+  reopenCall,
+  resolveCall,
+  timelineCall,
+} from './calls.ts';
+import { IncidentForm } from './incident-form.tsx';
+import { Merges } from './merges.tsx';
+import { PostmortemPart } from './postmortem.tsx';
+
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+
+const steps = {
+  acknowledge: ['Acknowledge', acknowledgeCall],
+  resolve: ['Resolve', resolveCall],
+  reopen: ['Reopen', reopenCall],
+} as const;
+
+/** What can be done in each state. */
+const possible: Readonly<Record<string, readonly (keyof typeof steps)[]>> = {
+  open: ['acknowledge', 'resolve'],
+  acknowledged: ['resolve'],
+  resolved: ['reopen'],
+};
+
+const Step = ({ id, step }: { readonly id: string; readonly step: keyof typeof steps }) => {
+  const [title, call] = steps[step];
+  const [action] = useState(() => new Action<NonNullable<(typeof call)['of']>>(call));
+  const run = async (): Promise<void> => {
+    if ((await action.run({ params: { id } })) !== undefined) refresh();
+  };
+  return (
+    <>
+      <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
+        {title}
+      </button>
+      <Problem error={action.error.value} />
+    </>
+  );
+};
+
+const Note = ({ id }: { readonly id: string }) => {
+  const [action] = useState(() => new Action(noteCall));
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const text = String(new FormData(form).get('text'));
+    if ((await action.run({ params: { id }, body: { text } })) === undefined) return;
+    form.reset();
+    refresh();
+  };
+  return (
+    <ActionForm action={action} label="Add" onSubmit={run}>
+      <label>
+        Note <input name="text" required={true} maxLength={16_384} autocomplete="off" />
+      </label>
+    </ActionForm>
+  );
+};
+
+const Timeline = ({ id }: { readonly id: string }) => {
+  const [list] = useState(() => new Paged(timelineCall, ({ items }) => items));
+  useEffect(() => {
+    list.load({ params: { id }, query: { limit: 200 } });
+    return () => list.cancel();
+  }, [id, refreshes.value]);
+  const { answer, error } = list.first.state.value;
+  return (
+    <>
+      <Merges id={id} suggestions={answer?.mergeSuggestions ?? []} />
+      <h3>What happened</h3>
+      <Problem error={error} />
+      {answer?.missing.map((source) => (
+        <p key={source} class="problem">
+          It could not be read: {shownText(source)}
+        </p>
+      ))}
+      <ol class="around">
+        {list.items.value.map(({ kind, id: entry, at, title, text, service }) => (
+          <li key={`${kind} ${entry}`}>
+            <time>{shownMoment(at)}</time> {kind}
+            {service === '' ? '' : <bdi> {shownText(service)}</bdi>}: {kind === 'note' ? '' : shownText(title)}{' '}
+            {shownText(text)}
+          </li>
+        ))}
+      </ol>
+      <ShowMore of={list} />
+      <Problem error={list.furtherError.value} />
+    </>
+  );
+};
+
+const Services = ({ services }: { readonly services: readonly string[] }) => (
+  <ul class="links">
+    {services.map((service) => (
+      <li key={service}>
+        <Link to={toArea('/services', { service })}>{shownText(service)}</Link>
+      </li>
+    ))}
+  </ul>
+);
+
+export const OpenIncident = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
+  const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
+  const [isEdited, setEdited] = useState(false);
+  const people = usePeople();
+  return (
+    <SidePanel label="Incident" title={title} onClose={onClose}>
+      <p>{shownText(summary ?? '', { lines: true })}</p>
+      {isEdited ? <IncidentForm key={incident.version} of={incident} onDone={() => setEdited(false)} /> : null}
+      {may(acknowledgeCall) ? (
+        <div class="act">
+          {(possible[status ?? 'open'] ?? []).map((step) => (
+            <Step key={step} id={id} step={step} />
+          ))}
+          {isEdited || !may(changeCall) ? null : (
+            <button type="button" class="plain" onClick={() => setEdited(true)}>
+              Edit
+            </button>
+          )}
+        </div>
+      ) : (
+        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging it')}</p>
+      )}
+      <Services services={services} />
+      <Fields
+        values={{
+          ...{
+            status,
+            severity,
+            opened: shownMoment(incident.openedAt),
+            acknowledged: shownMoment(incident.acknowledgedAt),
+          },
+          ...{ 'acknowledged by': incident.acknowledgedBy, resolved: shownMoment(incident.resolvedAt) },
+          ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
+          ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
+        }}
+      />
+      <Causes of={{ incidentId: id }} />
+      {may(noteCall) ? <Note id={id} /> : null}
+      {status === 'resolved' ? <PostmortemPart id={id} /> : null}
+      <Timeline id={id} />
+    </SidePanel>
+  );
+};

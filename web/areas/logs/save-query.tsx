@@ -1,0 +1,60 @@
+/** Keeps what is searched for: as a saved query, a rule, or a panel. */
+import { useState } from 'preact/hooks';
+import { Action } from '../../client/action.ts';
+import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
+import { ActionForm } from '../../frame/action-form.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { writtenRange } from '../../frame/time-range.ts';
+import { savedQueryCall } from './calls.ts';
+import { columns, search } from './log-search.ts';
+
+const defaultFields = ['timestamp', 'severity', 'service', 'body'];
+
+/** Which records a question is of, as a `Query` says it. */
+const recordsOf = () => {
+  const scope = projectScope.peek();
+  return {
+    signal: 'logs' as const,
+    ...(search.peek() === '' ? {} : { search: search.peek() }),
+    ...('projectId' in scope ? { projectId: scope.projectId } : {}),
+  };
+};
+
+export const SaveQuery = () => {
+  const [action] = useState(() => new Action(savedQueryCall));
+  const [message, setMessage] = useState<string>();
+  const run = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const saved = await action.run({
+      body: {
+        name: String(given.get('name')),
+        visibility: given.get('private') === 'on' ? 'private' : 'organization',
+        ...writtenRange.peek(),
+        query: { kind: 'rows', ...recordsOf(), fields: [...defaultFields, ...columns.peek()] },
+      },
+    });
+    setMessage(saved === undefined ? undefined : `Saved as “${saved.name}”. Ctrl K finds it.`);
+  };
+  return (
+    <ActionForm action={action} label="Save the search" onSubmit={run} {...(message === undefined ? {} : { message })}>
+      <label>
+        Name <input name="name" required={true} maxLength={256} autocomplete="off" />
+      </label>
+      <label>
+        <input type="checkbox" name="private" /> only for me
+      </label>
+    </ActionForm>
+  );
+};
+
+/** Leads to what counts what is searched for again and again. */
+export const SearchLinks = () => (
+  <QueryLinks
+    title={search.value}
+    query={{
+      ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+      ...(search.value === '' ? {} : { search: search.value }),
+      ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
+    }}
+  />
+);

@@ -1,0 +1,125 @@
+/** One service beside the list: what it was asked for, and the ways to its traces and logs. */
+import { useEffect, useState } from 'preact/hooks';
+import { Question } from '../../client/query.ts';
+import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
+import { toArea } from '../../frame/address.ts';
+import { conditionOf } from '../../frame/conditions.ts';
+import { Problem } from '../../frame/freshness.tsx';
+import { later } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
+import { projectScope } from '../../frame/project.ts';
+import { shownText } from '../../frame/shown-text.tsx';
+import { writtenRange } from '../../frame/time-range.ts';
+import { SidePanel } from '../../lists/side-panel.tsx';
+import { Heads } from '../../lists/table-header.tsx';
+import { type Edge, endpointsCall, type Service } from './calls.ts';
+import { Deployments } from './deployments.tsx';
+import { figuresOf, quantileOf, shownErrors, shownQuantile, shownRequests, shownWait, slowSpansOf } from './figures.ts';
+import { Running } from './running.tsx';
+
+const ServiceOverTime = later(async () => (await import('./over-time.tsx')).ServiceOverTime);
+const Causes = later(async () => (await import('../../lists/causes.tsx')).Causes);
+
+const Ways = ({ name, service }: { readonly name: string; readonly service: Service | undefined }) => {
+  const own = conditionOf('service', name);
+  const p95 = service === undefined ? undefined : quantileOf(figuresOf(service), 'p95');
+  return (
+    <ul class="links">
+      <li>
+        <Link to={toArea('/traces', { search: own })}>Traces</Link>
+      </li>
+      {p95 === undefined ? null : (
+        <li>
+          <Link to={toArea('/traces', { search: slowSpansOf(name, p95) })}>Slowest traces</Link>
+        </li>
+      )}
+      <li>
+        <Link to={toArea('/traces', { search: `${own} status:error` })}>Failed traces</Link>
+      </li>
+      <li>
+        <Link to={toArea('/logs', { search: own })}>Logs</Link>
+      </li>
+      <li>
+        <Link to={toArea('/logs', { search: `${own} severity:>=error` })}>Logs of errors</Link>
+      </li>
+    </ul>
+  );
+};
+
+const Endpoints = ({ name }: { readonly name: string }) => {
+  const [query] = useState(() => new Question(endpointsCall));
+  const { from, to } = writtenRange.value;
+  useEffect(() => {
+    query.run({ params: { name }, query: { from, to, ...projectScope.value, sort: '-p95', limit: 100 } });
+    return () => query.cancel();
+  }, [name, from, to, projectScope.value]);
+  const { answer, error } = query.state.value;
+  return (
+    <>
+      <h3>What it was asked for</h3>
+      <Problem error={error} />
+      {answer === undefined ? null : (
+        <table class="figures of-requests">
+          <Heads columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
+          <tbody>
+            {answer.items.map(({ name, kind, figures }) => (
+              <tr key={`${kind} ${name}`}>
+                <td>
+                  <bdi>{shownText(name)}</bdi>
+                </td>
+                <td>{shownRequests(figures)}</td>
+                <td class="text-error">{shownErrors(figures)}</td>
+                <td>{shownQuantile(figures, 'p50')}</td>
+                <td>{shownQuantile(figures, 'p95')}</td>
+                <td>{shownQuantile(figures, 'p99')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {answer?.nextCursor ? <p class="soft">There are more; these are the slowest.</p> : null}
+    </>
+  );
+};
+
+export const OpenService = ({
+  name,
+  service,
+  wait,
+  onClose,
+}: {
+  readonly name: string;
+  readonly service: Service | undefined;
+  readonly wait: Edge | undefined;
+  readonly onClose: () => void;
+}) => (
+  <SidePanel label="Service" title={name} onClose={onClose}>
+    <Ways name={name} service={service} />
+    {wait === undefined ? null : (
+      <p>
+        Most of its time it waits for{' '}
+        {wait.server.kind === 'service' ? (
+          <Link to={toArea('/services', { service: wait.server.name })}>{shownText(shownWait(wait))}</Link>
+        ) : (
+          shownText(shownWait(wait))
+        )}
+        .
+      </p>
+    )}
+    <ServiceOverTime name={name} />
+    <Causes of={{ service: name, ...writtenRange.value }} />
+    <Endpoints name={name} />
+    <Deployments name={name} />
+    <Running name={name} />
+    <p class="links">
+      <QueryLinks
+        title={`p95 of ${name}`}
+        query={{
+          ...{ kind: 'aggregate', signal: 'traces', search: `${conditionOf('service', name)} kind:server` },
+          measures: [{ function: 'percentile', field: 'duration', percentile: 95 }],
+          ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
+        }}
+      />
+    </p>
+  </SidePanel>
+);

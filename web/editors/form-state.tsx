@@ -1,0 +1,150 @@
+/** What is open beside a declared list of a configuration resource: told, written anew, changed, removed. */
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { Action } from '../client/action.ts';
+import { type Answered, type Call, type Declared, readingOf, removalOf, type Sent } from '../client/call.ts';
+import type { CallError } from '../client/request.ts';
+import { change, inAddress } from '../frame/address.ts';
+import { type AnyCall, explainDenial, may } from '../frame/rights.ts';
+import { refresh } from '../frame/time-range.ts';
+import { ReadOne } from '../lists/read-one.tsx';
+import { SidePanel } from '../lists/side-panel.tsx';
+import { RemovalForm } from './removal.tsx';
+
+interface StoredItem {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+}
+
+/** What was wrong at a path of what was sent, or below it. */
+export const wrongIn =
+  (error: CallError | undefined) =>
+  (path: string): string | undefined =>
+    error?.at(path);
+
+/** Creates one, or replaces the one that there was; and what was wrong with it. */
+export const useSaving = <Creation extends Declared, Replacement extends Declared>(
+  create: Call<Creation>,
+  replace: Call<Replacement>,
+  before: StoredItem | undefined,
+  onSaved: (saved: Answered<Creation> | Answered<Replacement>) => void = () => undefined,
+) => {
+  const [creating] = useState(() => new Action(create));
+  const [replacing] = useState(() => new Action(replace));
+  const { isRunning, error } = before === undefined ? creating : replacing;
+  return {
+    isRunning: isRunning.value,
+    error: error.value,
+    wrong: wrongIn(error.value),
+    async save(body: Sent<Creation>['body'] & Sent<Replacement>['body']): Promise<void> {
+      const saved =
+        before === undefined
+          ? await creating.run({ body } as Sent<Creation>)
+          : await replacing.run({ params: { id: before.id }, body, ifMatch: before.version } as Sent<Replacement>);
+      if (saved === undefined) return;
+      onSaved(saved);
+      change({ open: (saved as StoredItem).id, edit: '' });
+      refresh();
+    },
+  };
+};
+
+interface Removed {
+  readonly of: StoredItem;
+  readonly path: string;
+  readonly mayEdit: boolean;
+  readonly onClose: () => void;
+}
+
+const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
+  const removal = removalOf(path);
+  const [action] = useState(() => new Action(removal));
+  const edit = mayEdit ? (
+    <button type="button" class="plain" onClick={() => change({ edit: id })}>
+      Edit
+    </button>
+  ) : null;
+  if (!may(removal))
+    return (
+      <div class="act">
+        {edit}
+        <p class="soft">{explainDenial(removal, mayEdit ? 'Removing it' : 'Changing it')}</p>
+      </div>
+    );
+  return (
+    <RemovalForm
+      action={action}
+      labels={['Remove', 'Remove it for good']}
+      remove={() => action.run({ params: { id }, ifMatch: version })}
+      onRemoved={onClose}
+    >
+      {edit}
+    </RemovalForm>
+  );
+};
+
+interface Opening<Item> {
+  readonly noun: string;
+  /** Of one, with its id. */
+  readonly path: `${string}/{id}`;
+  /** What changes it, where others may do that than remove it. */
+  readonly edit?: AnyCall;
+  readonly Form: ComponentType<{ readonly before: Item | undefined }>;
+  readonly Details: ComponentType<{ readonly item: Item }>;
+}
+
+/** The address says which is open (`open`), and whether it is written (`open=new`, `edit`). */
+export const openedOf = <Item extends StoredItem>({
+  noun,
+  path,
+  edit = { method: 'DELETE', path },
+  Form,
+  Details,
+}: Opening<Item>): ComponentType<{
+  readonly id: string;
+  readonly item: Item | undefined;
+  readonly onClose: () => void;
+}> => {
+  const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
+  const One = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
+    <SidePanel label={label} title={item.name} onClose={onClose}>
+      {inAddress('edit') === item.id && may(edit) ? (
+        <Form key={`${item.id} ${item.version}`} before={item} />
+      ) : (
+        <>
+          <Change key={`${item.id} ${item.version}`} of={item} path={path} mayEdit={may(edit)} onClose={onClose} />
+          <Details item={item} />
+        </>
+      )}
+    </SidePanel>
+  );
+  return ({ id, item, onClose }) => {
+    const close = (): void => {
+      change({ edit: '' });
+      onClose();
+    };
+    if (id === 'new')
+      return (
+        <SidePanel label={label} title={`A new ${noun}`} onClose={close}>
+          <Form before={undefined} />
+        </SidePanel>
+      );
+    if (item !== undefined) return <One item={item} onClose={close} />;
+    return (
+      <ReadOne call={readingOf(path)} id={id} label={label} onClose={close}>
+        {(found) => <One item={found as Item} onClose={close} />}
+      </ReadOne>
+    );
+  };
+};
+
+/** The button that begins a new one. */
+export const writeOf =
+  (noun: string, create: AnyCall): ComponentType =>
+  () =>
+    may(create) ? (
+      <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
+        Write {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun}
+      </button>
+    ) : null;

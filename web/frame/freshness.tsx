@@ -1,0 +1,70 @@
+/** How a call stands: how fresh the answer is, what was cut, what went wrong, and the call for a shell. */
+import { useState } from 'preact/hooks';
+import type { QueryState } from '../client/query.ts';
+import type { CallError } from '../client/request.ts';
+import { shownText } from './shown-text.tsx';
+import { clockTime } from './shown-time.ts';
+import { refresh } from './time-range.ts';
+
+const CopyCurl = ({ curl }: { readonly curl: string }) => {
+  const [label, setLabel] = useState('Copy as curl');
+  const copy = (): Promise<void> =>
+    navigator.clipboard.writeText(curl).then(
+      () => setLabel('Copied'),
+      () => setLabel('The browser does not let this page copy'),
+    );
+  return (
+    <button type="button" class="plain" onClick={() => void copy()}>
+      {label}
+    </button>
+  );
+};
+
+/** Why an answer says less than was asked, where it tells that. */
+const partialOf = (answer: object | undefined): readonly { readonly message: string }[] =>
+  answer !== undefined && 'partial' in answer && Array.isArray(answer.partial) ? answer.partial : [];
+
+/** A line below what a call answered. */
+export const Freshness = ({
+  of: { isLoading, answer, answeredAt, durationMs, curl, cancel },
+}: {
+  readonly of: QueryState<object>;
+}) => (
+  <p class="freshness">
+    <span role="status">
+      {isLoading ? 'Asking … ' : null}
+      {isLoading && cancel !== undefined ? (
+        <button type="button" class="mini" onClick={cancel}>
+          Cancel
+        </button>
+      ) : null}
+      {!isLoading && answeredAt !== undefined
+        ? `As of ${clockTime(answeredAt)}, in ${Math.round(durationMs ?? 0)} ms.`
+        : null}
+      {partialOf(answer).map(({ message }) => ` Not complete: ${message}.`)}
+    </span>
+    {curl === undefined ? null : <CopyCurl key={curl} curl={curl} />}
+  </p>
+);
+
+/** When a call may be answered. What somebody wants changed is not asked again without them. */
+const Again = ({ seconds, byItself }: { readonly seconds: number; readonly byItself: boolean }) =>
+  byItself ? (
+    <>
+      {` It is asked again in ${seconds} s. `}
+      <button type="button" class="plain" onClick={refresh}>
+        Ask again now
+      </button>
+    </>
+  ) : (
+    <span>{` Try it again in ${seconds} s.`}</span>
+  );
+
+/** What went wrong with a call, unless that stands at a field. */
+export const Problem = ({ error }: { readonly error: CallError | undefined }) =>
+  error === undefined ? null : (
+    <p class="problem" role="alert">
+      {shownText(error.message)}
+      {error.retrySeconds === undefined ? null : <Again seconds={error.retrySeconds} byItself={error.isRetrying} />}
+    </p>
+  );

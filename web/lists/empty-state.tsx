@@ -1,0 +1,39 @@
+/** What a list of the API found: rows, or why there are none. */
+import type { ComponentChildren } from 'preact';
+import type { Declared } from '../client/call.ts';
+import type { Paged } from '../client/pages.ts';
+import { shownText } from '../frame/shown-text.tsx';
+import { Rows, type RowsProps } from './rows.tsx';
+
+/** What some lists say of an answer without items. */
+const hintOf = (answer: object): string => ('hint' in answer && typeof answer.hint === 'string' ? answer.hint : '');
+
+export const Found = <Operation extends Declared, Item>({
+  of,
+  nothing,
+  ...rows
+}: Omit<RowsProps<Item>, 'items' | 'onSeen'> & {
+  readonly of: Paged<Operation, Item>;
+  /** What an empty list says. */
+  readonly nothing: ComponentChildren;
+}) => {
+  const { answer, isLoading } = of.first.state.value;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+  const items = of.slots.value;
+  if (items.length > 0)
+    return (
+      <Rows<Item>
+        {...rows}
+        class={isLoading ? `${rows.class} old` : rows.class}
+        items={items}
+        onSeen={(first, last) => of.seen(first, last)}
+      />
+    );
+  const hint = hintOf(answer as object);
+  return (
+    <div class="said" role="status">
+      <p>{nothing}</p>
+      {hint === '' ? null : <p>{shownText(hint)}</p>}
+    </div>
+  );
+};
