@@ -7,7 +7,7 @@ import type { Caller } from './callers/caller.ts';
 import type { Ports } from './kernel/ports.ts';
 import { readingOf } from './kernel/reading.ts';
 
-const reasonOf = ({ state, error, behindSeconds, lastStep }: DetectorSnapshot): string => {
+const reasonOf = ({ state, error, lagSeconds: behindSeconds, lastStep }: DetectorSnapshot): string => {
   if (state === 'failed') return error ?? '';
   const since = lastStep === null ? 'no step was scored yet' : `the last step that was scored ended ${lastStep}`;
   return `it is ${Math.round((behindSeconds ?? 0) / 60)} minutes behind: ${since}`;

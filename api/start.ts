@@ -168,7 +168,9 @@ export const startApi = async (given: ApiOptions): Promise<ApiRole> => {
   const threads = openPromql({ features: featuresOf(settings) });
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = makeApiServer({
-    ...{ operations, groups, streams: [liveTail] },
+    operations,
+    groups,
+    streams: [liveTail],
     ports: {
       ...options,
       directory,

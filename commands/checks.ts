@@ -110,7 +110,8 @@ const importFile = async (
   const { items } = Imported.parse(await sendRequest('POST', '/api/synthetics/import', { source, dryRun: isDry }));
   const results = items.map(
     ({ name, outcome, problems }): Item => ({
-      ...{ outcome, name: name ?? '(no name)' },
+      outcome,
+      name: name ?? '(no name)',
       reasons: problems.map((one) => `${path}:${one.line}: ${one.path === '' ? '' : `${one.path}: `}${one.message}`),
     }),
   );

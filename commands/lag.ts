@@ -150,7 +150,11 @@ export class GroupLagMonitor implements GroupStatuses {
   #judge(group: string, watch: GroupWatch, seen: readonly Seen[] | undefined): void {
     const nowMs = this.#reporting.clock.now();
     const partitions = seen?.map(({ topic, partition, committed, lag, sinceMs = nowMs }) => ({
-      ...{ topic, partition, committed, lag, ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0 },
+      topic,
+      partition,
+      committed,
+      lag,
+      ageMs: lag > 0 ? Math.max(0, nowMs - sinceMs) : 0,
     }));
     watch.observe({ nowMs, partitions, members: this.#members.get(group) });
     if (watch.status.problem !== undefined) this.#isWrong(group, undefined);

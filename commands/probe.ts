@@ -55,7 +55,10 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
     throw new UsageError(`OIQ_PROBE_NETWORKS must be networks such as 10.0.0.0/8: ${(cause as Error).message}`);
   }
   const probe = await startRemote({
-    ...{ url: data.OIQ_URL, token: data.OIQ_PROBE_TOKEN, networks: data.OIQ_PROBE_NETWORKS, log: stderr },
+    url: data.OIQ_URL,
+    token: data.OIQ_PROBE_TOKEN,
+    networks: data.OIQ_PROBE_NETWORKS,
+    log: stderr,
     chromium: { program: data.OIQ_CHROMIUM, hasSandbox: data.OIQ_CHROMIUM_SANDBOX },
   });
   const stopRequest = Promise.withResolvers<string>();
@@ -63,7 +66,7 @@ export const probeCommand = async ({ args, environment }: CommandContext): Promi
   process.on('disconnect', () => stopRequest.resolve('disconnect'));
   stderr.info({ url: data.OIQ_URL }, 'probe started');
   const reason = await stopRequest.promise;
-  stderr.info({ why: reason }, 'stopping');
+  stderr.info({ reason: reason }, 'stopping');
   await probe.stop();
   process.exit();
 };

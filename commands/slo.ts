@@ -20,11 +20,11 @@ const frozenStatus = 3;
 interface Step {
   readonly name: string;
   readonly freeze: boolean;
-  readonly holds: boolean | null;
+  readonly isMet: boolean | null;
 }
 
 interface Status {
-  readonly budget: { readonly leftPct: number | null };
+  readonly budget: { readonly remainingPct: number | null };
   readonly policy: { readonly frozen: boolean; readonly steps: readonly Step[] } | null;
 }
 
@@ -33,9 +33,9 @@ const statusOf = async (api: string, id: string, token: string): Promise<Status>
   return (await accepted(await send(url, { token, answerMs }), String(url))) as Status;
 };
 
-const formatStatus = (id: string, { budget: { leftPct }, policy }: Status): string => {
+const formatStatus = (id: string, { budget: { remainingPct: leftPct }, policy }: Status): string => {
   const left = leftPct === null ? 'the budget is not known' : `${leftPct} % of the budget is left`;
-  const holding = (policy?.steps ?? []).filter(({ freeze, holds }) => freeze && holds === true);
+  const holding = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
   const reasonText = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
   return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${reasonText}\n`;
 };

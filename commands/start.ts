@@ -204,7 +204,14 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
       await patient.step([documents], () => setUpDocuments(platform, options, secrets));
     }
     const { listeners, ingest, sockets, addresses } = await startRoles(platform, {
-      ...{ all, hasRole, components, deadLetters, jobs, patient, groupStatuses, started },
+      all,
+      hasRole,
+      components,
+      deadLetters,
+      jobs,
+      patient,
+      groupStatuses,
+      started,
     });
     // Commands reach it as soon as `/readyz` says ready.
     if (platform.embedded) control = await (await import('./control.ts')).controlServer({ ...platform, deadLetters });

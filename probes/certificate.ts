@@ -21,7 +21,8 @@ export const certificateOf = (socket: TLSSocket, host: string): Certificate | un
   const names = subjectaltname === '' ? [subject?.CN ?? []].flat() : subjectaltname.split(', ').map(nameOf);
   const expiresAtMs = Date.parse(certificate.valid_to);
   return {
-    ...{ target: targetOf(host, socket.remotePort), expiresAtMs },
+    target: targetOf(host, socket.remotePort),
+    expiresAtMs,
     daysLeft: Math.floor((expiresAtMs - Date.now()) / dayMs),
     commonName: [subject?.CN ?? []].flat().join(', '),
     issuer: Object.entries(issuer ?? {})
@@ -43,7 +44,10 @@ export const toStepCertificate = (
   const cut = (text: string, maxLength: number): string => strike(text).slice(0, maxLength);
   return {
     certificate: {
-      ...{ target: cut(target, 300), expiresAtMs, issuer: cut(issuer, 1024), commonName: cut(commonName, 256) },
+      target: cut(target, 300),
+      expiresAtMs,
+      issuer: cut(issuer, 1024),
+      commonName: cut(commonName, 256),
       names: names.slice(0, maxNames).map((name) => cut(name, 256)),
     },
   };

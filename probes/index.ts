@@ -34,7 +34,9 @@ export const startRemote = async ({
   const { httpSource } = await import('./http-source.ts');
   const egressPolicy = openEgressPolicy({ allowedNetworks: networks, setting: 'OIQ_PROBE_NETWORKS', resolve: lookup });
   const source = httpSource({
-    ...{ url, token, probe: `${hostname()}:${process.pid}` },
+    url,
+    token,
+    probe: `${hostname()}:${process.pid}`,
     onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
   const { Pace } = await import('./pace.ts');

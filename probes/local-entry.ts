@@ -31,7 +31,9 @@ const request = (what: ProbeRequest): Promise<unknown> => {
 const [given = '{}'] = process.argv.slice(2);
 const { networks, chromium } = JSON.parse(given) as LocalOptions;
 const egressPolicy = openEgressPolicy({
-  ...{ allowedNetworks: networks, setting: 'OIQ_OUTBOUND_NETWORKS', resolve: lookup },
+  allowedNetworks: networks,
+  setting: 'OIQ_OUTBOUND_NETWORKS',
+  resolve: lookup,
 });
 const role = startLocalProbes(
   {

@@ -112,7 +112,7 @@ class Probe {
       this.#cannot ??= await inabilitiesOf(this.#options.chromium);
       const beganMs = Date.now();
       const probeState = {
-        cannot: [...this.#cannot],
+        unsupportedTypes: [...this.#cannot],
         ...(this.#aheadMs !== undefined && { clockAheadMs: 0 - this.#aheadMs }),
       };
       const work = await this.#options.source.work(this.#digest, this.#stopping.signal, probeState);
@@ -131,13 +131,13 @@ class Probe {
     }
   }
 
-  #applyWork({ location, probes, digest, checks, asked: runRequests }: Work): void {
+  #applyWork({ location, probes, digest, checks, requestedRuns: runRequests }: Work): void {
     this.#location = location;
     this.#options.pace.share(probes);
     if (checks !== null) this.#plan(checks);
     this.#digest = digest;
     for (const item of runRequests) {
-      const { askedId: runRequestId = '', askedMs: requestedAtMs = 0 } = item;
+      const { requestId: runRequestId = '', requestedAtMs = 0 } = item;
       const check = readCheck(item.check);
       if (check === undefined || this.#runRequestIds.has(runRequestId)) continue;
       this.#runRequestIds.add(runRequestId);
@@ -199,7 +199,7 @@ class Probe {
           ...result,
           steps: [...result.steps],
           ...run,
-          ...(runRequestId !== undefined && { askedId: runRequestId }),
+          ...(runRequestId !== undefined && { requestId: runRequestId }),
         });
         // Of runs of the schedule alone.
         if (picture !== undefined && outcome !== 'unknown' && runRequestId === undefined)

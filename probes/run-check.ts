@@ -35,7 +35,13 @@ type Runners = { readonly [Each in Run as Each['type']]: Runner<z.output<Each['s
 /** How each type is run; one that is missing does not compile. */
 const runners: Runners = {
   browser: runBrowser,
-  ...{ http: runHttp, tcp: runTcp, tls: runTls, dns: runDns, icmp: runIcmp, grpc: runGrpc, websocket: runWebsocket },
+  http: runHttp,
+  tcp: runTcp,
+  tls: runTls,
+  dns: runDns,
+  icmp: runIcmp,
+  grpc: runGrpc,
+  websocket: runWebsocket,
 };
 
 /** What a location runs. */
@@ -110,7 +116,11 @@ export const runCheck = async (
       });
     let picture: Uint8Array | undefined;
     const steps = await run(settings, {
-      ...{ egressPolicy, checkId: check.id, location, traceId, variables: values },
+      egressPolicy,
+      checkId: check.id,
+      location,
+      traceId,
+      variables: values,
       signal: deadline.signal,
       hide: (secret) => void secrets.push(secret),
       hidden: () => formsIn(secrets),
@@ -134,8 +144,14 @@ export const runCheck = async (
     }));
     const phases = addedUp(redactedSteps.map((step) => step.phases));
     attempts.push({
-      ...{ startedAtMs, traceId, phases, steps: redactedSteps, attempts: attempts.length + 1 },
-      ...{ outcome: outcomeOf(redactedSteps), durationMs: sumOf(phases), message: messageOf(redactedSteps) },
+      startedAtMs,
+      traceId,
+      phases,
+      steps: redactedSteps,
+      attempts: attempts.length + 1,
+      outcome: outcomeOf(redactedSteps),
+      durationMs: sumOf(phases),
+      message: messageOf(redactedSteps),
       ...(picture !== undefined && { picture }),
     });
     if (attempts.length === 1 && runOutcome(attempts) === 'failed') onFailure();

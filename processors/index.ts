@@ -89,7 +89,13 @@ const deliveriesOf = async (options: ProcessorsOptions, producer: Producer) => {
     await startDeliveries({
       ...options,
       ...options.deliveries,
-      ...{ counters, mailer, outbound, box, publicUrl, producer, address: settings.HTTP_ADDRESS },
+      counters,
+      mailer,
+      outbound,
+      box,
+      publicUrl,
+      producer,
+      address: settings.HTTP_ADDRESS,
     }),
   ];
 };

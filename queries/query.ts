@@ -126,7 +126,8 @@ export const SloQuery = z
       context.addIssue({ code: 'custom', path: ['windows'], message: 'is required for burn-rate' });
     if (windows.length > maxWindows)
       context.addIssue({
-        ...{ code: 'custom', path: ['windows'] },
+        code: 'custom',
+        path: ['windows'],
         message: maxWindows === 0 ? `must be left out for ${figure}` : `must be one for ${figure}`,
       });
   });

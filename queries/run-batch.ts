@@ -66,7 +66,9 @@ const calculated = (answer: Awaited<ReturnType<typeof runFormula>>, parts: reado
   if (first === undefined) throw new Error('a formula names at least one query');
   const sum = (of: (cost: Result['cost']) => number): number => parts.reduce((total, { cost }) => total + of(cost), 0);
   return {
-    ...{ from: first.from, to: first.to, stepMs: first.stepMs },
+    from: first.from,
+    to: first.to,
+    stepMs: first.stepMs,
     ...answer,
     cost: {
       rowsRead: sum(({ rowsRead }) => rowsRead),

@@ -87,7 +87,10 @@ export const stepsOf = (range: Range, stepMs: number, begin: 'epoch' | 'range' =
   const starts = Array.from({ length: count }, (_, index) => Number(beginNs / msNs) + index * stepMs);
   const partial = [...new Set([0, count - 1])].filter((index) => covered(index) < stepNs);
   return {
-    ...{ stepNs, beginNs, count, starts },
+    stepNs,
+    beginNs,
+    count,
+    starts,
     partial: partial.map((index) => starts[index] as number),
     secondsOf: (index) => Number(covered(index)) / 1e9,
   };

@@ -23,7 +23,8 @@ const memoryMb = 1024;
 const threads = new BudgetThreads<CallReply>({
   name: 'reading',
   module: new URL('./call-worker.ts', import.meta.url),
-  ...{ memoryMb, works: 'long texts' },
+  memoryMb,
+  works: 'long texts',
 });
 
 const refused = (excess: string) => (): QueryError =>

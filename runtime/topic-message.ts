@@ -7,6 +7,8 @@ export const topicMessage = <Item extends z.ZodType<{ readonly tenantId: string 
   { name, tenantOf }: DerivedTopic<Item>,
   item: z.output<Item>,
 ): Message => ({
-  ...{ topic: name, key: tenantOf(item), value: Buffer.from(JSON.stringify([item])) },
+  topic: name,
+  key: tenantOf(item),
+  value: Buffer.from(JSON.stringify([item])),
   headers: { tenant: tenantOf(item), records: '1' },
 });

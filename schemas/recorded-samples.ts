@@ -149,8 +149,13 @@ const messagesOf = (values: readonly RecordedSamples[]) =>
     const receivedAtMs = Math.max(...own.map(({ atMs }) => atMs));
     const member = { length: value.length, size: value.length, records, receivedAtMs, source: '', traceparent: '' };
     const headers = encodeHeaders({
-      ...{ tenantId: own[0]?.tenantId ?? '', projectId, keyId: recordingKeyId, signal: 'metrics' },
-      ...{ format: 'remote-write-1', encoding: 'identity', members: [member] },
+      tenantId: own[0]?.tenantId ?? '',
+      projectId,
+      keyId: recordingKeyId,
+      signal: 'metrics',
+      format: 'remote-write-1',
+      encoding: 'identity',
+      members: [member],
     });
     return { value, headers };
   });

@@ -66,9 +66,14 @@ const spansOf = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
     const fromMs = atMs;
     atMs += lengthOf(step);
     return {
-      ...{ traceId, spanId: stepSpanId(run.traceId, index), parentSpanId: parent, kind: client },
+      traceId,
+      spanId: stepSpanId(run.traceId, index),
+      parentSpanId: parent,
+      kind: client,
       name: step.name === '' ? `step ${index + 1}` : step.name,
-      ...{ startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(atMs), status: statusOf(step) },
+      startTimeUnixNano: nanoseconds(fromMs),
+      endTimeUnixNano: nanoseconds(atMs),
+      status: statusOf(step),
       attributes: [
         ...phasesOf(step.phases),
         ...(step.status === undefined ? [] : [whole('http.response.status_code', step.status)]),
@@ -76,7 +81,11 @@ const spansOf = (run: SyntheticRun): OtlpMessage<'Span'>[] => {
     };
   });
   const span: OtlpMessage<'Span'> = {
-    ...{ traceId, spanId: parent, name: run.checkName, kind: internal, status: statusOf(run) },
+    traceId,
+    spanId: parent,
+    name: run.checkName,
+    kind: internal,
+    status: statusOf(run),
     startTimeUnixNano: nanoseconds(run.startedAtMs),
     endTimeUnixNano: nanoseconds(run.startedAtMs + run.durationMs),
     attributes: [...attributesOf(run), whole('oiq.run.attempts', run.attempts), ...phasesOf(run.phases)],
@@ -153,7 +162,8 @@ const metricsOf = (run: SyntheticRun): OtlpMessage<'Metric'>[] => {
   ];
   const timeUnixNano = nanoseconds(run.startedAtMs);
   return [...Map.groupBy(measuredOf(run), ([name]) => name)].map(([name, points]) => ({
-    ...{ name, unit: points[0]?.[1] ?? '' },
+    name,
+    unit: points[0]?.[1] ?? '',
     gauge: {
       dataPoints: points.map(([, , value, own = []]) => ({
         timeUnixNano,
@@ -173,7 +183,9 @@ const recordsOf = (run: SyntheticRun): OtlpMessage<'LogRecord'>[] =>
     : [
         {
           timeUnixNano: nanoseconds(run.startedAtMs),
-          ...{ severityNumber: error, severityText: 'ERROR', attributes: attributesOf(run) },
+          severityNumber: error,
+          severityText: 'ERROR',
+          attributes: attributesOf(run),
           body: { stringValue: `${run.checkName} failed at ${run.location}: ${run.message}` },
           ...(run.traceId !== '' && { traceId: bytesOf(run.traceId), spanId: bytesOf(runSpanId(run.traceId)) }),
         },
@@ -222,8 +234,13 @@ const messagesOf = (signal: Signal) => (values: readonly SyntheticRun[]) =>
     const receivedAtMs = Math.max(...own.map(({ acceptedMs }) => acceptedMs));
     const member = { length: value.length, size: value.length, records, receivedAtMs, source: '', traceparent: '' };
     const headers = encodeHeaders({
-      ...{ tenantId: own[0]?.tenantId ?? '', projectId, keyId: checksKeyId, signal },
-      ...{ format: 'otlp', encoding: 'identity', members: [member] },
+      tenantId: own[0]?.tenantId ?? '',
+      projectId,
+      keyId: checksKeyId,
+      signal,
+      format: 'otlp',
+      encoding: 'identity',
+      members: [member],
     });
     return [{ value, headers }];
   });

@@ -15,8 +15,8 @@ export type ProbeVariable = z.output<typeof ProbeVariable>;
 export const WorkItem = z.strictObject({
   check: z.looseObject({ id: z.string() }),
   variables: z.record(z.string(), ProbeVariable),
-  askedId: z.string().optional().describe('It is asked for off the schedule, once'),
-  askedMs: z.int().optional().describe('When it was'),
+  requestId: z.string().optional().describe('It is asked for off the schedule, once'),
+  requestedAtMs: z.int().optional().describe('When it was'),
 });
 export type WorkItem = z.output<typeof WorkItem>;
 
@@ -26,7 +26,7 @@ export type Inability = z.output<typeof Inability>;
 
 /** What a probe tells of itself with each question for work. */
 export const ProbeReport = z.strictObject({
-  cannot: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
+  unsupportedTypes: z.array(Inability).max(20).optional().describe('Types of checks that it cannot run'),
   clockAheadMs: z
     .int()
     .optional()
@@ -45,7 +45,7 @@ export const Work = z.strictObject({
     .describe('Probes of the location that are heard from, which share what it may send'),
   digest: z.string().describe('Sent with the next request, checks are left out while they are the same'),
   checks: z.array(WorkItem).nullable().describe('Null: as before'),
-  asked: z.array(WorkItem),
+  requestedRuns: z.array(WorkItem),
 });
 export type Work = z.output<typeof Work>;
 
@@ -62,7 +62,8 @@ export const maxPictureBytes = 200 * 1024;
 /** How the page of a run looked when it ended. */
 export const ProbePicture = z.strictObject({
   checkId: z.string().min(1).max(128),
-  ...{ dueMs: z.int().min(0), startedAtMs: z.int().min(0) },
+  dueMs: z.int().min(0),
+  startedAtMs: z.int().min(0),
   outcome: z.enum(['passed', 'degraded', 'failed']),
   content: z
     .string()
@@ -77,7 +78,7 @@ export type ProbePicture = z.output<typeof ProbePicture>;
 export const ProbeResult = z.strictObject({
   checkId: z.string().min(1).max(128),
   dueMs: z.int().min(0).describe('The due time of the run; when it was asked for, of one that was'),
-  askedId: z.string().max(128).optional(),
+  requestId: z.string().max(128).optional(),
   ...runFields,
 });
 export type ProbeResult = z.output<typeof ProbeResult>;

@@ -36,8 +36,14 @@ const parts = ({ groups, ...of }: AlertEvaluation) => [
     ? []
     : [
         {
-          ...{ alertId: '', labels: {}, state: of.state, severity: null, value: of.value },
-          ...{ reason: '', sinceMs: null, startedAtMs: null },
+          alertId: '',
+          labels: {},
+          state: of.state,
+          severity: null,
+          value: of.value,
+          reason: '',
+          sinceMs: null,
+          startedAtMs: null,
         },
       ]),
   ...groups,

@@ -19,11 +19,24 @@ export const syntheticRuns = landValues({
   topic: topics.syntheticRuns,
   table: syntheticRunsTable,
   row: ({ tenantId, projectId, checkId, location, dueMs, acceptedMs, isManual, ...run }) => ({
-    ...{ tenant_id: tenantId, project_id: projectId, check_id: checkId, location, due: time(dueMs) },
-    ...{ is_manual: isManual ? 1 : 0, earliness: latestMs - acceptedMs, started: time(run.startedAtMs) },
-    ...{ outcome: run.outcome, attempts: run.attempts, duration_ms: run.durationMs, message: run.message },
-    ...{ check_name: run.checkName, check_type: run.checkType, labels: run.labels },
-    ...{ phases: JSON.stringify(run.phases), steps: JSON.stringify(run.steps), trace_id: run.traceId },
+    tenant_id: tenantId,
+    project_id: projectId,
+    check_id: checkId,
+    location,
+    due: time(dueMs),
+    is_manual: isManual ? 1 : 0,
+    earliness: latestMs - acceptedMs,
+    started: time(run.startedAtMs),
+    outcome: run.outcome,
+    attempts: run.attempts,
+    duration_ms: run.durationMs,
+    message: run.message,
+    check_name: run.checkName,
+    check_type: run.checkType,
+    labels: run.labels,
+    phases: JSON.stringify(run.phases),
+    steps: JSON.stringify(run.steps),
+    trace_id: run.traceId,
   }),
   merging: {
     table: syntheticLatestTable,
@@ -31,14 +44,14 @@ export const syntheticRuns = landValues({
       isManual
         ? []
         : {
-            ...{
-              tenant_id: tenantId,
-              check_id: checkId,
-              location,
-              due_ms: reportedAtMs ?? dueMs,
-              last_seen: time(dueMs),
-            },
-            ...{ started_ms: reportedAtMs ?? startedAtMs, outcome, message: message.slice(0, messageChars) },
+            tenant_id: tenantId,
+            check_id: checkId,
+            location,
+            due_ms: reportedAtMs ?? dueMs,
+            last_seen: time(dueMs),
+            started_ms: reportedAtMs ?? startedAtMs,
+            outcome,
+            message: message.slice(0, messageChars),
           },
   },
 });
@@ -47,7 +60,11 @@ export const syntheticStates = landValues({
   topic: topics.syntheticStates,
   table: syntheticStatesTable,
   row: ({ tenantId, checkId, location, atMs, state }) => ({
-    ...{ tenant_id: tenantId, check_id: checkId, location, at: time(atMs), state },
+    tenant_id: tenantId,
+    check_id: checkId,
+    location,
+    at: time(atMs),
+    state,
   }),
 });
 
@@ -55,7 +72,12 @@ export const syntheticVerdicts = landValues({
   topic: topics.syntheticVerdicts,
   table: syntheticVerdictsTable,
   row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says: summary, locations }) => ({
-    ...{ tenant_id: tenantId, check_id: checkId, judged: time(judgedMs), state, says: summary },
-    ...{ is_maintenance: isMaintenance ? 1 : 0, locations: JSON.stringify(locations) },
+    tenant_id: tenantId,
+    check_id: checkId,
+    judged: time(judgedMs),
+    state,
+    says: summary,
+    is_maintenance: isMaintenance ? 1 : 0,
+    locations: JSON.stringify(locations),
   }),
 });

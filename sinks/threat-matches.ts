@@ -9,7 +9,11 @@ export const threatMatches = landValues({
   table: threatMatchesTable,
   row: ({ tenantId, projectId, recordId, timeMs, lastMs, retroHunt, ...match }) => ({
     ...match,
-    ...{ tenant_id: tenantId, project_id: projectId, record_id: recordId, retro_hunt: retroHunt },
-    ...{ time: iso(timeMs), last_time: iso(lastMs) },
+    tenant_id: tenantId,
+    project_id: projectId,
+    record_id: recordId,
+    retro_hunt: retroHunt,
+    time: iso(timeMs),
+    last_time: iso(lastMs),
   }),
 });

@@ -42,13 +42,26 @@ const builtBefore = (): BuiltFrom | undefined => {
 const bundle = async (outdir: string) => {
   const { build } = await import('esbuild');
   const { metafile } = await build({
-    ...{ absWorkingDir: root, outdir, bundle: true, splitting: true, format: 'esm', minify: true, metafile: true },
-    ...{ target: 'es2023', platform: 'browser', jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
+    absWorkingDir: root,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    metafile: true,
+    target: 'es2023',
+    platform: 'browser',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
     entryPoints: [
       { in: 'web/main.tsx', out: 'main' },
       { in: 'web/style/page.css', out: 'page' },
     ],
-    ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]', logLevel: 'silent' },
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    logLevel: 'silent',
     define: { 'process.env.NODE_ENV': '"production"' },
   });
   return metafile;

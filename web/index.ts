@@ -55,6 +55,7 @@ export const openPage = async (): Promise<BuiltDocument> => {
   });
   return {
     documentWith: (restrictions) => documentOf(script, style, restrictions),
-    ...{ policy, files: new Map(files) },
+    policy,
+    files: new Map(files),
   };
 };

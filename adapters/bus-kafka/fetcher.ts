@@ -218,7 +218,9 @@ export class Fetcher {
     const topics = [...partitions].map(([topicId, list]) => ({ topicId, partitions: list }));
     const connection = await this.#cluster.directConnection(metadata, node);
     const pendingAnswer = connection.request({
-      ...{ key: fetchV15.api.key, version: fetchV15.api.version, tagged: true },
+      key: fetchV15.api.key,
+      version: fetchV15.api.version,
+      tagged: true,
       payload: fetchV15.createRequest(waitMs, 1, requestBytes, readCommitted, 0, -1, topics, [], this.#cluster.rack),
       parser: () => fetchAnswer(this.#bufferPool),
     });

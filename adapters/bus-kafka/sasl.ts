@@ -21,7 +21,10 @@ const request = <Answer>(
   tagged: boolean,
 ): Promise<Answer> =>
   connection.request({
-    ...{ key, version, tagged, payload },
+    key,
+    version,
+    tagged,
+    payload,
     *parser(bytes) {
       const reader = Reader.from(yield Buffer.alloc(bytes));
       if (tagged) reader.readTaggedFields();

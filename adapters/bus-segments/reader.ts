@@ -255,8 +255,12 @@ export class PartitionReader {
       return undefined;
     }
     return {
-      ...{ from: this.#next, to: good?.stamp.offset ?? end, file: segment.path },
-      ...{ byte: position, bytes: (good?.position ?? size) - position, reason },
+      from: this.#next,
+      to: good?.stamp.offset ?? end,
+      file: segment.path,
+      byte: position,
+      bytes: (good?.position ?? size) - position,
+      reason,
       timestampMs: good?.stamp.timestampMs ?? (await writtenAt(segment.path)),
     };
   }

@@ -14,7 +14,10 @@ export interface Placement {
 }
 
 export const elsewhere = (shard: number, tenant = '', landedIn = ''): Placement => ({
-  ...{ shards: 0, shard, tenant, landed_in: landedIn },
+  shards: 0,
+  shard,
+  tenant,
+  landed_in: landedIn,
 });
 /** What it tells, whichever server it is told to. */
 export const keyOf = ({ shards, shard, tenant, landed_in }: Placement): string =>

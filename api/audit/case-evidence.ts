@@ -27,12 +27,14 @@ export const firstBrokenEvidence = async (
     const piece = await pieces.find(resource.id);
     if (piece === undefined)
       return {
-        ...{ kind: 'evidence-removed' as const, sequence },
+        kind: 'evidence-removed' as const,
+        sequence,
         message: `the evidence that record ${sequence} attached to a case is gone`,
       };
     if (evidenceHashOf(Buffer.from(piece.content, 'base64')) !== hashInId(resource.id))
       return {
-        ...{ kind: 'evidence-edited' as const, sequence },
+        kind: 'evidence-edited' as const,
+        sequence,
         message: `the evidence that record ${sequence} attached to a case is not what was attached: its hash differs`,
       };
   }

@@ -67,7 +67,7 @@ export const DashboardView = z.strictObject({
   documentVersion: z.int().describe('Of the form in which it was saved; older ones are brought along'),
   losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
   validity: Validity.describe('Whether what its panels name is there'),
-  madeFrom: z
+  createdFrom: z
     .strictObject({ templateId: z.string(), templateVersion: z.string() })
     .nullable()
     .describe('The template that it was made of'),
@@ -140,11 +140,19 @@ const show = (documents: readonly (Document & Stored)[], context: ResourceContex
       ]);
       return {
         ...document,
-        ...{ ownerId, changedBy, documentVersion, losses, validity, source: stored.source ?? null },
-        madeFrom:
+        ownerId,
+        changedBy,
+        documentVersion,
+        losses,
+        validity,
+        source: stored.source ?? null,
+        createdFrom:
           use === undefined || use.isGone ? null : { templateId: use.templateId, templateVersion: use.templateVersion },
         opened: { days: countedDays, times: timesOpened(opened, ports.clock.now()) },
-        ...{ id, version, createdAt, updatedAt },
+        id,
+        version,
+        createdAt,
+        updatedAt,
       };
     }),
   );

@@ -111,8 +111,8 @@ const files = (
   async next(limit, after) {
     const page = { range, limit, after: Positions.shape.files.parse(after) };
     const own = ports.documents.of(tenantId);
-    const { found, isWhole } = await unapprovedChanges({ reading, own }, { service, projectId, scope }, page);
-    if (!isWhole)
+    const { found, isComplete } = await unapprovedChanges({ reading, own }, { service, projectId, scope }, page);
+    if (!isComplete)
       partial.push({
         code: 'rows',
         message: 'of changes of files the newest 5,000 were looked at: ask for a shorter range',
@@ -159,8 +159,17 @@ const incidents = ({ range }: EventQuery, { documents }: Sources['ports'], tenan
 });
 
 const incidentEvent = ({ id, at, action, actor, resource, details }: StoredRecord): FeedEvent => ({
-  ...{ id, kind: 'incident', severity: 'info', text: '', projectId: '', service: '', environment: '', tags: {} },
-  ...{ link: '', actor, time: formatTime(BigInt(Date.parse(at)) * 1_000_000n) },
+  id,
+  kind: 'incident',
+  severity: 'info',
+  text: '',
+  projectId: '',
+  service: '',
+  environment: '',
+  tags: {},
+  link: '',
+  actor,
+  time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
   title: `Incident ${incidentVerbs[action]}: ${details?.resourceName || resource.id}`,
   details: { incidentId: resource.id },
 });
@@ -178,8 +187,16 @@ const configuration = ({ range }: EventQuery, ports: Sources['ports'], tenantId:
     });
     return records.map(({ id, at, action, actor, resource, details, sequence }) => ({
       event: {
-        ...{ id, kind: 'config', severity: 'info', text: '', projectId: '', service: '', environment: '', tags: {} },
-        ...{ link: '', actor },
+        id,
+        kind: 'config',
+        severity: 'info',
+        text: '',
+        projectId: '',
+        service: '',
+        environment: '',
+        tags: {},
+        link: '',
+        actor,
         time: formatTime(BigInt(Date.parse(at)) * 1_000_000n),
         title: `${action}${details === null || details.resourceName === '' ? '' : ` ${details.resourceName}`}`,
         details: { action, resourceType: resource.type, resourceId: resource.id },

@@ -44,7 +44,12 @@ const operationIdOf = (method: Method, path: string): string => {
 const planned = ([route, role, summary]: PlannedOperation): DeclaredOperation => {
   const [method, path] = route.split(' ') as [Method, string];
   return defineOperation({
-    ...{ method, path, role, summary, operationId: operationIdOf(method, path), built: false },
+    method,
+    path,
+    role,
+    summary,
+    operationId: operationIdOf(method, path),
+    built: false,
     response: z.looseObject({}),
     handler: (): Promise<Record<string, never>> =>
       Promise.reject(new ApiError('NOT_IMPLEMENTED', `${route} is not implemented yet`)),
@@ -60,7 +65,9 @@ export const defineGroup = (definition: GroupDefinition): Group => {
     ...(definition.planned ?? []).map(planned),
   ];
   return {
-    ...{ name, summary, resources },
+    name,
+    summary,
+    resources,
     ...(definition.elsewhere && { elsewhere: definition.elsewhere }),
     // Two resources may be views of the same documents.
     collections: [...new Set([...resources.map(({ collection }) => collection), ...(definition.collections ?? [])])],

@@ -76,8 +76,16 @@ export const openDirectory = async (documents: Documents, clock: Clock): Promise
     const actor: Who = { type: 'user', id: userId, name: user.email };
     const { expiresAt: sessionExpiresAt } = session;
     return {
-      ...{ kind: 'person', tenantId, actor, role: membership.role, ...tenant },
-      ...{ userId, sessionId, sessionExpiresAt, user, provedBy: session.provedBy },
+      kind: 'person',
+      tenantId,
+      actor,
+      role: membership.role,
+      ...tenant,
+      userId,
+      sessionId,
+      sessionExpiresAt,
+      user,
+      provedBy: session.provedBy,
     };
   };
 

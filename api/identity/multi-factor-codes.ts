@@ -64,8 +64,12 @@ export const accept = (
 /** The time step to which a code belongs, when it lies after the last accepted one. */
 const timeStepOf = (secret: string, token: string, nowMs: number, afterTimeStep: number): number | undefined => {
   const result = verifySync({
-    ...{ secret, token, period: periodSeconds, epoch: Math.floor(nowMs / 1000) },
-    ...{ epochTolerance: periodSeconds, ...(afterTimeStep > 0 ? { afterTimeStep } : {}) },
+    secret,
+    token,
+    period: periodSeconds,
+    epoch: Math.floor(nowMs / 1000),
+    epochTolerance: periodSeconds,
+    ...(afterTimeStep > 0 ? { afterTimeStep } : {}),
   });
   return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 };

@@ -10,7 +10,8 @@ interface Window {
 export const spendWindows = async (counters: Counters, windows: readonly Window[]) => {
   const spent = await Promise.all(
     windows.map(async ({ key, limit, windowMs }) => ({
-      ...{ key, windowMs },
+      key,
+      windowMs,
       ...(await counters.spend(key, limit, windowMs, 1)),
     })),
   );

@@ -41,7 +41,9 @@ export interface TimelineContext {
 }
 
 export const timelineContextOf = (caller: Caller, ports: Ports): TimelineContext => ({
-  ...{ tenantId: caller.tenantId, reading: readingOf(caller, ports), ports },
+  tenantId: caller.tenantId,
+  reading: readingOf(caller, ports),
+  ports,
 });
 
 type Known = Incident & Stored;
@@ -88,7 +90,9 @@ const deliveries = async (incident: Known, context: TimelineContext): Promise<Ti
   const { openedAt, resolvedAt } = incident;
   const toMs = resolvedAt === null ? context.ports.clock.now() : Date.parse(resolvedAt);
   const steps = await readPageSteps(context.reading.columns, pageGroupOf(incident.id), {
-    ...{ fromMs: Date.parse(openedAt), toMs, limit: maxEntries },
+    fromMs: Date.parse(openedAt),
+    toMs,
+    limit: maxEntries,
   });
   return steps.map((step) => deliveryEntry(step, names.get(step.id) ?? ''));
 };

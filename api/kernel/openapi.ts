@@ -253,7 +253,9 @@ const propertiesOf = (schema: z.ZodType | undefined): Readonly<Record<string, un
 /** JSON schema of what is taken, or of what is given. */
 export const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    ...{ io, unrepresentable: 'any', target: 'draft-2020-12' },
+    io,
+    unrepresentable: 'any',
+    target: 'draft-2020-12',
     // Validators differ in what an e-mail address is, and answers repeat what was accepted.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === 'email') delete jsonSchema.format;

@@ -185,7 +185,9 @@ export const defineOperation = <
   // What writes names what it refers to itself (`resources/`).
   const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
   return {
-    ...{ people: false, hidden: false, budgetMs: defaultBudgetMs },
+    people: false,
+    hidden: false,
+    budgetMs: defaultBudgetMs,
     ...declared,
     audit: [audit].flat(),
     maxBodyBytes: definition.maxBodyBytes ?? 1024 * 1024,

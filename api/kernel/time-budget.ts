@@ -73,15 +73,13 @@ const columnsWithin = (columns: Columns, signal: AbortSignal): Columns => ({
     };
   },
   check: () => columns.check(),
-  ...{
-    insert: notForRequests,
-    recordWatermark: notForRequests,
-    query: notForRequests,
-    execute: notForRequests,
-    each: notForRequests,
-    tablesChanged: notForRequests,
-    close: notForRequests,
-  },
+  insert: notForRequests,
+  recordWatermark: notForRequests,
+  query: notForRequests,
+  execute: notForRequests,
+  each: notForRequests,
+  tablesChanged: notForRequests,
+  close: notForRequests,
 });
 
 const documentsWithin = (documents: Documents, signal: AbortSignal): Documents => {
@@ -111,7 +109,9 @@ const documentsWithin = (documents: Documents, signal: AbortSignal): Documents =
     },
     transaction: (work) => documents.transaction(work),
     check: () => documents.check(),
-    ...{ everywhere: notForRequests, follow: notForRequests },
-    ...{ ensureCollections: notForRequests, close: notForRequests },
+    everywhere: notForRequests,
+    follow: notForRequests,
+    ensureCollections: notForRequests,
+    close: notForRequests,
   };
 };

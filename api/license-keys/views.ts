@@ -26,7 +26,7 @@ export const LicenseKeyView = z.strictObject({
         prefix: z.string(),
         rotatedAt: z.iso.datetime(),
         validUntil: z.iso.datetime(),
-        works: z.boolean(),
+        isActive: z.boolean(),
         ...use,
       }),
     )
@@ -72,8 +72,10 @@ const viewOf = (key: Key, useOf: (hash: string) => Used, now: number): LicenseKe
     ...usedOf(use),
     ...seenOf([hash, ...previous.map((one) => one.hash)].map(useOf)),
     previous: previous.map(({ hash: earlier, prefix, rotatedAt, validUntil }) => ({
-      ...{ prefix, rotatedAt, validUntil },
-      works: state === 'active' && Date.parse(validUntil) > now,
+      prefix,
+      rotatedAt,
+      validUntil,
+      isActive: state === 'active' && Date.parse(validUntil) > now,
       ...usedOf(useOf(earlier)),
     })),
   };

@@ -27,7 +27,10 @@ interface OperatorPorts {
 }
 
 const alertOf = ({ name, text, sinceMs, endedMs }: Problem): NotifiedAlert => ({
-  ...{ alertId: name, ruleId: 'platform', status: endedMs === undefined ? 'firing' : 'resolved', value: null },
+  alertId: name,
+  ruleId: 'platform',
+  status: endedMs === undefined ? 'firing' : 'resolved',
+  value: null,
   labels: { alertname: 'OiqStandsStill', severity: 'critical', component: name },
   annotations: { summary: `${name} ${text}` },
   startsAtMs: sinceMs,
@@ -39,11 +42,21 @@ const notificationOf = (problems: readonly Problem[], nowMs: number): Notificati
   const firing = alerts.filter(({ status }) => status === 'firing').length;
   const digest = createHash('sha256').update(JSON.stringify(alerts)).digest('hex').slice(0, 24);
   return {
-    ...{ tenantId: '-', id: `operator-${digest}`, channelId: 'operator', receiver: 'operator', groupKey: 'platform' },
-    ...{ groupLabels: { alertname: 'OiqStandsStill' }, commonAnnotations: {}, alerts, atMs: nowMs },
+    tenantId: '-',
+    id: `operator-${digest}`,
+    channelId: 'operator',
+    receiver: 'operator',
+    groupKey: 'platform',
+    groupLabels: { alertname: 'OiqStandsStill' },
+    commonAnnotations: {},
+    alerts,
+    atMs: nowMs,
     commonLabels: { alertname: 'OiqStandsStill', severity: 'critical' },
-    ...{ status: firing > 0 ? 'firing' : 'resolved', reason: firing > 0 ? 'firing' : 'resolved' },
-    ...{ firing, resolved: alerts.length - firing, truncatedAlerts: 0 },
+    status: firing > 0 ? 'firing' : 'resolved',
+    reason: firing > 0 ? 'firing' : 'resolved',
+    firing,
+    resolved: alerts.length - firing,
+    truncatedAlerts: 0,
   };
 };
 

@@ -31,7 +31,7 @@ const find = async (
   const [{ items: stored }, locations, contacts, latest] = await Promise.all([
     own.collection(syntheticChecks).list({ filter: { enabled: true }, limit: maxChecks }),
     own.collection(syntheticLocations).list(),
-    own.collection(syntheticProbeContacts).list({ sort: { heardAt: 1 } }),
+    own.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: 1 } }),
     readLatest({ columns: columns.of(tenantId) }),
   ]);
   const since = (location: string): number =>
@@ -42,10 +42,11 @@ const find = async (
     ...locations.items.map(({ id, name }): [string, string] => [id, name]),
   ]);
   const suspects = suspectLocations({
-    ...{ checks: stored.flatMap((check) => readCheck(check) ?? []), latest, nowMs: clock.now(), sinceMs: since },
-    lastSeenAtMs: new Map(
-      contacts.items.map(({ location, heardAt: lastSeenAt }) => [location, Date.parse(lastSeenAt)]),
-    ),
+    checks: stored.flatMap((check) => readCheck(check) ?? []),
+    latest,
+    nowMs: clock.now(),
+    sinceMs: since,
+    lastSeenAtMs: new Map(contacts.items.map(({ location, lastSeenAt }) => [location, Date.parse(lastSeenAt)])),
   });
   return new Map([...suspects].map(([id, reason]) => [id, { name: names.get(id) ?? id, reason }]));
 };

@@ -236,7 +236,10 @@ export class PlatformWatch {
     const ended = Object.entries(reportedProblems).filter(([name]) => !problems.has(name));
     if (begun.length === 0 && ended.length === 0) return;
     const over = ended.map(([name, { text, since }]) => ({
-      ...{ name, text, sinceMs: Date.parse(since), endedMs: clock.now() },
+      name,
+      text,
+      sinceMs: Date.parse(since),
+      endedMs: clock.now(),
     }));
     if (!(await notify([...problems.values(), ...over]))) return;
     const entries = [...problems].map(([name, { text, sinceMs }]) => {

@@ -161,7 +161,13 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
       secrets,
     );
   return {
-    ...{ noun, plural, path, fields, example, view, editable },
+    noun,
+    plural,
+    path,
+    fields,
+    example,
+    view,
+    editable,
     roles: { delete: roles.write, ...roles },
     listing: definition.list ?? {},
     live: definition.live ?? false,
@@ -173,11 +179,16 @@ export const specOf = <Fields extends z.ZodObject, Document extends z.output<Fie
     refuseRemoval: (before, parameters) => definition.refuseRemoval?.(before, parameters),
     created: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
     declared: {
-      ...{ entitlement, maxBodyBytes },
+      entitlement,
+      maxBodyBytes,
       serverOwned: Object.keys(view.shape).filter((name) => !names.has(name)),
     },
     writing: {
-      ...{ noun, plural, type, collection, secrets },
+      noun,
+      plural,
+      type,
+      collection,
+      secrets,
       requiresIfMatch: definition.requiresIfMatch ?? false,
       nameOf: definition.nameOf ?? ((document) => String((document as { name?: unknown }).name ?? '')),
       ...(definition.maxCount !== undefined && { maxCount: definition.maxCount }),

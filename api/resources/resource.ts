@@ -57,7 +57,12 @@ export const defineResource = <
   const { noun, path, fields, example } = spec;
   const { type, requiresIfMatch } = spec.writing;
   return {
-    ...{ noun, type, path, fields, example, requiresIfMatch },
+    noun,
+    type,
+    path,
+    fields,
+    example,
+    requiresIfMatch,
     collection: definition.collection,
     verbs: definition.verbs,
     operations: definition.verbs.map((verb) => operationOf(spec, verb)),

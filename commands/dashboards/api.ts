@@ -50,7 +50,10 @@ export class DashboardsApi {
     const url = new URL(path, this.#base);
     for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value);
     const response = await send(url, {
-      ...{ token: this.#token, answerMs, method, body },
+      token: this.#token,
+      answerMs,
+      method,
+      body,
       ...(version !== undefined && { headers: { 'if-match': `"${version}"` } }),
     });
     if (response.status === 404 && method === 'GET') return undefined;

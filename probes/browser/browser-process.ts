@@ -26,7 +26,11 @@ const environmentOf = (directory: string): NodeJS.ProcessEnv => ({
       return value === undefined ? [] : [[name, value]];
     }),
   ),
-  ...{ HOME: directory, TMPDIR: directory, XDG_CONFIG_HOME: directory, XDG_CACHE_HOME: directory, LANG: 'C.UTF-8' },
+  HOME: directory,
+  TMPDIR: directory,
+  XDG_CONFIG_HOME: directory,
+  XDG_CACHE_HOME: directory,
+  LANG: 'C.UTF-8',
 });
 
 type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unknown>>>;
@@ -44,8 +48,10 @@ export class BrowserProcess {
     this.directory = directory;
     this.#maxBytes = maxBytes;
     this.#child = fork(driver, [directory], {
-      ...{ execArgv: [...process.execArgv, driverMemory], serialization: 'advanced' },
-      ...{ env: environmentOf(directory), stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+      execArgv: [...process.execArgv, driverMemory],
+      serialization: 'advanced',
+      env: environmentOf(directory),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#checkTimer = setInterval(() => this.#checkMemory(), checkIntervalMs);
   }

@@ -52,14 +52,23 @@ interface Opened {
 
 const open = async (opening: Opening): Promise<Opened> => {
   const browser: Browser = await chromium.launch({
-    ...{ executablePath: opening.program, chromiumSandbox: opening.hasSandbox, args: argumentsFor(opening) },
+    executablePath: opening.program,
+    chromiumSandbox: opening.hasSandbox,
+    args: argumentsFor(opening),
     // The process that started this one says when it is over.
-    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false, timeout: 0 },
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    timeout: 0,
   });
   const major = browser.version().split('.')[0];
   const context = await browser.newContext({
-    ...{ viewport: opening.viewport, ignoreHTTPSErrors: !opening.verifyCertificate },
-    ...{ acceptDownloads: false, serviceWorkers: 'block', locale: 'en-US', timezoneId: 'UTC' },
+    viewport: opening.viewport,
+    ignoreHTTPSErrors: !opening.verifyCertificate,
+    acceptDownloads: false,
+    serviceWorkers: 'block',
+    locale: 'en-US',
+    timezoneId: 'UTC',
     userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36 ${userAgent}`,
   });
   const watch = new PageWatch(context);

@@ -4,10 +4,14 @@ import type { SteppedPage } from '../../schemas/synthetic-runs.ts';
 export const redactPage = (page: SteppedPage, strike: (text: string) => string): SteppedPage => {
   const cut = (text: string, maxLength: number): string => strike(text).slice(0, maxLength);
   return {
-    ...{ url: cut(page.url, 2048), vitals: page.vitals, leftOut: page.leftOut },
+    url: cut(page.url, 2048),
+    vitals: page.vitals,
+    excluded: page.excluded,
     requests: page.requests.map((request) => ({
       ...request,
-      ...{ url: cut(request.url, 1024), method: cut(request.method, 32), type: request.type.slice(0, 32) },
+      url: cut(request.url, 1024),
+      method: cut(request.method, 32),
+      type: request.type.slice(0, 32),
     })),
     errors: page.errors.map((text) => cut(text, 500)),
   };

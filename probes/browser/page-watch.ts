@@ -113,9 +113,13 @@ export class PageWatch {
     }
     this.#requestCount++;
     const entry = {
-      ...{ method: request.method().slice(0, 32), url: request.url().slice(0, maxTextLength) },
-      ...{ type: request.resourceType(), status: null, startMs: Date.now() - this.#sinceMs },
-      ...{ durationMs: null, bytes: null },
+      method: request.method().slice(0, 32),
+      url: request.url().slice(0, maxTextLength),
+      type: request.resourceType(),
+      status: null,
+      startMs: Date.now() - this.#sinceMs,
+      durationMs: null,
+      bytes: null,
     };
     this.#known.set(request, entry);
     this.#requests.push(entry);
@@ -149,7 +153,7 @@ export class PageWatch {
     await soonIn(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
-    const steppedPage = { ...basics, leftOut: this.#leftOut, errors: this.#errors };
+    const steppedPage = { ...basics, excluded: this.#leftOut, errors: this.#errors };
     [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
     this.#known.clear();
     return steppedPage;

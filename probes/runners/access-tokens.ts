@@ -41,7 +41,9 @@ const formOf = ({ clientId, clientSecret, scope, audience, sentIn }: ClientCrede
   }).toString();
 
 const headersOf = ({ clientId, clientSecret, sentIn }: ClientCredentials): Readonly<Record<string, string>> => ({
-  ...{ accept: 'application/json', 'accept-encoding': 'identity', 'content-type': 'application/x-www-form-urlencoded' },
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+  'content-type': 'application/x-www-form-urlencoded',
   ...(sentIn === 'header' && {
     authorization: `Basic ${Buffer.from(`${formText(clientId)}:${formText(clientSecret)}`).toString('base64')}`,
   }),

@@ -83,7 +83,10 @@ const runStep = async (written: BrowserStep, { attempt, proxy, process, values }
     if (step.action === 'extract' && stepped.value !== undefined) values[step.as] = stepped.value;
     const { page, status } = stepped;
     return {
-      ...{ ...base, ...outcomeOf(step, stepped, { phases, proxy }), phases, page },
+      ...base,
+      ...outcomeOf(step, stepped, { phases, proxy }),
+      phases,
+      page,
       ...(status !== undefined && { status }),
     };
   } catch (error) {
@@ -114,8 +117,12 @@ const runWith = async (program: string, settings: Settings, attempt: Attempt): P
   try {
     const { viewport, verifyCertificate } = settings;
     const opening = {
-      ...{ program, hasSandbox: attempt.chromium.hasSandbox, proxyPort: proxy.port, headers: ownHeadersOf(attempt) },
-      ...{ viewport, verifyCertificate },
+      program,
+      hasSandbox: attempt.chromium.hasSandbox,
+      proxyPort: proxy.port,
+      headers: ownHeadersOf(attempt),
+      viewport,
+      verifyCertificate,
     };
     const inTime = AbortSignal.any([attempt.signal, AbortSignal.timeout(startMs)]);
     const started = await attempt

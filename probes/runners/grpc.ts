@@ -131,8 +131,11 @@ export const runGrpc = oneStep<z.output<(typeof grpc)['settings']>>(
         'grpc.default_authority': `${authority}:${port}`,
         'grpc.primary_user_agent': userAgent,
         // A connection of its own, straight to the address, tried once.
-        ...{ 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_http_proxy': 0, 'grpc.enable_retries': 0 },
-        ...{ 'grpc.service_config_disable_resolution': 1, 'grpc.max_receive_message_length': maxBytes },
+        'grpc.use_local_subchannel_pool': 1,
+        'grpc.enable_http_proxy': 0,
+        'grpc.enable_retries': 0,
+        'grpc.service_config_disable_resolution': 1,
+        'grpc.max_receive_message_length': maxBytes,
       },
     );
     const sent = new Metadata();

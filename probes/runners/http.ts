@@ -130,8 +130,14 @@ const runSent = async (
     const { certificate, body, ...plain } = answer;
     const text = body.toString('utf8');
     const seen: Observation = {
-      ...{ status: plain.status, headers: plain.headers, body: text, size: body.length, protocol: plain.protocol },
-      ...{ durationMs: sumOf(phases), phases, redirects: followed },
+      status: plain.status,
+      headers: plain.headers,
+      body: text,
+      size: body.length,
+      protocol: plain.protocol,
+      durationMs: sumOf(phases),
+      phases,
+      redirects: followed,
       ...(certificate !== undefined && { certificate }),
     };
     for (const each of step.extract) {
@@ -173,7 +179,8 @@ const runStep = async (
   try {
     const { authentication, ...step } = {
       ...renderedIn(sent, { variables: attempt.variables, values, nowMs: Date.now() }),
-      ...{ assertions, extract },
+      assertions,
+      extract,
     };
     const context = { texts: textsOf(own), values, attempt };
     if (authentication?.type !== 'oauth2') return [await runSent({ ...step, authentication }, context)];

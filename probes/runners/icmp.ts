@@ -20,7 +20,9 @@ interface PingOutput {
 /** Runs `ping` with arguments and without a shell. `env` has it speak English. */
 const ping = async (args: readonly string[], signal: AbortSignal): Promise<PingOutput> => {
   const child = spawn('env', ['LC_ALL=C', 'ping', ...args], {
-    ...{ stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
   });
   const output = { out: '', error: '' };
   child.stdout.on('data', (chunk) => {

@@ -43,12 +43,10 @@ export const runWebsocket = oneStep<z.output<(typeof websocket)['settings']>>(
     clock.enter('connect');
     const options = {
       headers: { ...headers, 'user-agent': userAgent, ...ownHeadersOf(attempt) },
-      ...{
-        lookup: reached.lookup,
-        rejectUnauthorized: verifyCertificate,
-        maxPayload: maxReadBytes,
-        perMessageDeflate: false,
-      },
+      lookup: reached.lookup,
+      rejectUnauthorized: verifyCertificate,
+      maxPayload: maxReadBytes,
+      perMessageDeflate: false,
       finishRequest: (request: ClientRequest): void => {
         timed(request, clock, url.protocol === 'wss:');
         request.end();

@@ -52,8 +52,12 @@ export const recording = defineSchedule({
     const reading = await tenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return run.state;
     const query = createExpressionRun(reading, {
-      ...{ atMs: dueMs - msOf(group.delay), signal, answers: ruleAnswers(ports.columns, tenantId) },
-      ...{ sharedMs: queryTimeouts.sharedMs, withinMs: answerMs, mayWait: run.mayWait },
+      atMs: dueMs - msOf(group.delay),
+      signal,
+      answers: ruleAnswers(ports.columns, tenantId),
+      sharedMs: queryTimeouts.sharedMs,
+      withinMs: answerMs,
+      mayWait: run.mayWait,
     });
     const { state, atMs, series, rules } = await evaluateGroup(group, {
       prior: run.state,
@@ -65,8 +69,12 @@ export const recording = defineSchedule({
     for (const [index, outcome] of rules.entries())
       emit.evaluations(
         toRecordingRecord({
-          ...{ tenantId, ruleId: recordingRuleId(group.id, index), ruleVersion: group.version },
-          ...{ nowMs: dueMs, lateMs, outcome },
+          tenantId,
+          ruleId: recordingRuleId(group.id, index),
+          ruleVersion: group.version,
+          nowMs: dueMs,
+          lateMs,
+          outcome,
         }),
       );
     return state;

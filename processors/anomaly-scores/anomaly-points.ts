@@ -66,11 +66,18 @@ interface DetectorContext {
 }
 
 const headOf = (tenantId: string, detectorId: string, detector: DetectorFields): Head => ({
-  ...{ tenantId, detectorId, question: questionOf(detector), stepMs: msOf(detector.step) },
+  tenantId,
+  detectorId,
+  question: questionOf(detector),
+  stepMs: msOf(detector.step),
   detector: {
-    ...{ name: detector.name, projectId: detector.projectId ?? '', labels: detector.labels },
-    ...{ direction: detector.direction, leastChange: detector.leastChange },
-    ...{ falseAlarmsPerWeek: detector.falseAlarmsPerWeek, signals: [...signalsWatched(detector)] },
+    name: detector.name,
+    projectId: detector.projectId ?? '',
+    labels: detector.labels,
+    direction: detector.direction,
+    leastChange: detector.minChange,
+    falseAlarmsPerWeek: detector.falseAlarmsPerWeek,
+    signals: [...signalsWatched(detector)],
   },
 });
 
@@ -81,18 +88,23 @@ const toHeader = (
   checkedAtMs: number,
 ) => ({
   ...head,
-  ...{
-    lookMs: checkedAtMs,
-    learntFromMs: trainedFromMs,
-    learnsUntilMs: upToMs < liveMs ? liveMs : null,
-    seriesCount: series,
-  },
+  lookMs: checkedAtMs,
+  learntFromMs: trainedFromMs,
+  learnsUntilMs: upToMs < liveMs ? liveMs : null,
+  seriesCount: series,
 });
 
 const ended = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints => ({
   ...toHeader(progress.head, progress, checkedAtMs),
-  ...{ fromMs: progress.upToMs, toMs: progress.upToMs, mode: 'over', part: 0, isLast: true },
-  ...{ counts: [], gaps: [], error: '', series: [] },
+  fromMs: progress.upToMs,
+  toMs: progress.upToMs,
+  mode: 'over',
+  part: 0,
+  isLast: true,
+  counts: [],
+  gaps: [],
+  error: '',
+  series: [],
 });
 
 /** Steps in which nothing at all was received of the signal: something was away, and no group is known to have had nothing. */
@@ -158,8 +170,15 @@ const emitChunk = async (
   for (const [part, own] of parts.entries())
     emit.points({
       ...toHeader(head, next, dueMs),
-      ...{ fromMs: chunk.fromMs, toMs: chunk.toMs, mode: chunk.mode },
-      ...{ part, isLast: part === parts.length - 1, counts, gaps, error, series: own },
+      fromMs: chunk.fromMs,
+      toMs: chunk.toMs,
+      mode: chunk.mode,
+      part,
+      isLast: part === parts.length - 1,
+      counts,
+      gaps,
+      error,
+      series: own,
     });
   // Known series that are absent count 0, and are scored too; where nothing was answered, nothing is.
   const scored = series.length === 0 ? 0 : known;
@@ -245,7 +264,11 @@ export const anomalyPoints = defineSchedule({
     const answers = detectorAnswers(ports.columns, tenantId);
     const head = headOf(tenantId, document.id, detector);
     const context: DetectorContext = {
-      ...{ detector, head, reading, dueMs, signal },
+      detector,
+      head,
+      reading,
+      dueMs,
+      signal,
       runQuery: (query, options) =>
         answers.run(query, reading, options, {
           signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
@@ -263,8 +286,15 @@ export const anomalyPoints = defineSchedule({
       const known = progress ?? { question: head.question, learntFromMs: 0, liveMs: 0, upToMs: 0, series: 0 };
       emit.points({
         ...toHeader(head, known, dueMs),
-        ...{ fromMs: known.upToMs, toMs: known.upToMs, mode: 'now', part: 0, isLast: true },
-        ...{ counts: [], gaps: [], error: errorOf(error), series: [] },
+        fromMs: known.upToMs,
+        toMs: known.upToMs,
+        mode: 'now',
+        part: 0,
+        isLast: true,
+        counts: [],
+        gaps: [],
+        error: errorOf(error),
+        series: [],
       });
     }
     return progress === null ? state : { ...(progress satisfies Progress), head };

@@ -55,14 +55,33 @@ const emitChange = (
   const { detector, detectorId, tenantId, stepMs } = points;
   const { beginMs, peak, score, sign, before, told: reportedCount } = episode;
   const changed: AnomalyChange = {
-    ...{ tenantId, projectId: detector.projectId, change, detectorId, stepMs, key, name, unit, sign, why: reason },
-    ...{ detectorName: detector.name, detectorLabels: detector.labels, signals: detector.signals },
+    tenantId,
+    projectId: detector.projectId,
+    change,
+    detectorId,
+    stepMs,
+    key,
+    name,
+    unit,
+    sign,
+    why: reason,
+    detectorName: detector.name,
+    detectorLabels: detector.labels,
+    signals: detector.signals,
     id: `${detectorId}.${key}.${beginMs.toString(36)}`,
     number: change === 'end' ? reportedCount + 1 : reportedCount,
     labels: { ...labels },
     direction: directionOf(sign),
-    ...{ atMs, beginMs, endMs: change === 'end' ? atMs : null, score, before },
-    ...{ peakMs: peak.timeMs, value: peak.value, expected: peak.expected, low: peak.low, high: peak.high },
+    atMs,
+    beginMs,
+    endMs: change === 'end' ? atMs : null,
+    score,
+    before,
+    peakMs: peak.timeMs,
+    value: peak.value,
+    expected: peak.expected,
+    low: peak.low,
+    high: peak.high,
   };
   emit.changes(changed);
   emit.events(toPlatformEvent(changed));
@@ -103,7 +122,8 @@ const scored = (
   const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
   series.known = state;
   const options = {
-    ...{ mode, direction: detector.direction },
+    mode,
+    direction: detector.direction,
     least: {
       up: Math.max(detector.leastChange, min.up),
       down: Math.max(detector.leastChange, min.down),
@@ -184,20 +204,22 @@ const toCheck = (points: AnomalyPoints, watched: Watched): AnomalyEvaluation => 
   }
   const isSilent = learning > 0 && learning === watched.series.size;
   return {
-    ...{
-      tenantId,
-      detectorId,
-      question,
-      lookMs: checkedAtMs,
-      stepMs,
-      learnsUntilMs,
-      learntFromMs: trainedFromMs,
-      error,
-      open,
-      learning,
-    },
-    ...{ number: watched.looks, upToMs: points.toMs, watchedFromMs: watched.watchedFromMs },
-    ...{ series: watched.series.size, speaksFromMs: isSilent ? speaksFromMs : null, refused: watched.refused },
+    tenantId,
+    detectorId,
+    question,
+    lookMs: checkedAtMs,
+    stepMs,
+    learnsUntilMs,
+    learntFromMs: trainedFromMs,
+    error,
+    open,
+    learning,
+    number: watched.looks,
+    upToMs: points.toMs,
+    watchedFromMs: watched.watchedFromMs,
+    series: watched.series.size,
+    speaksFromMs: isSilent ? speaksFromMs : null,
+    refused: watched.refused,
   };
 };
 
@@ -246,8 +268,15 @@ const added = (
   }
   const [{ name, unit, labels }, firstMs] = [one, beginOf(points, one)];
   const series: WatchedSeries = {
-    ...{ name, unit, labels, upToMs: firstMs, seenMs: firstMs, firstMs, speaks: false },
-    ...{ episode: undefined, known: new Uint8Array() },
+    name,
+    unit,
+    labels,
+    upToMs: firstMs,
+    seenMs: firstMs,
+    firstMs,
+    speaks: false,
+    episode: undefined,
+    known: new Uint8Array(),
   };
   state.add(watched, key, series);
   return series;

@@ -109,7 +109,10 @@ class Deliveries {
     else {
       const { queuedAt, lane } = document;
       this.#queue.set({
-        ...{ key, tenantId, id, queuedAt },
+        key,
+        tenantId,
+        id,
+        queuedAt,
         lane: keyOf(tenantId, lane),
         dueMs: this.#dueMs(document),
       });
@@ -386,7 +389,16 @@ class Deliveries {
     } = notification;
     const states = { delivered: 'delivered', failed: 'failed', retry: 'retrying', withdrawn: 'withdrawn' } as const;
     const step: DeliveryStep = {
-      ...{ tenantId, deliveryId: id, channelId, receiver, groupKey, status, reason, firing, resolved, isTest },
+      tenantId,
+      deliveryId: id,
+      channelId,
+      receiver,
+      groupKey,
+      status,
+      reason,
+      firing,
+      resolved,
+      isTest,
       channelType: channel?.settings.type ?? '',
       queuedAtMs: Date.parse(pending.queuedAt),
       // What is withdrawn had no attempt of its own.

@@ -22,7 +22,13 @@ const switchedOff = (
   { tenantId, timeMs }: LogRecord,
   { ruleId, version, title, partition }: { ruleId: string; version: number; title: string; partition: number },
 ): PlatformEvent => ({
-  ...{ tenantId, projectId: '', kind: 'signal', severity: 'warning', service: '', environment: '', link: '' },
+  tenantId,
+  projectId: '',
+  kind: 'signal',
+  severity: 'warning',
+  service: '',
+  environment: '',
+  link: '',
   id: hashOf('switched-off', ruleId, version, partition),
   at: new Date(timeMs).toISOString(),
   title: `Detection rule switched off: ${title}`.slice(0, 256),
@@ -66,7 +72,11 @@ const match = (
   const found = detect(
     deployment,
     {
-      ...{ tenantId, projectId, timeMs, service, values: valuesOfRecord(record) },
+      tenantId,
+      projectId,
+      timeMs,
+      service,
+      values: valuesOfRecord(record),
       // Of one that matches nothing it is not asked.
       get recordId() {
         return record.recordId;

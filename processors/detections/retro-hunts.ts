@@ -12,12 +12,16 @@ const Outcome = z.strictObject({
   status: z.enum(['finished', 'failed']),
   records: z.int(),
   signals: z.int(),
-  isWhole: z.boolean(),
+  isComplete: z.boolean(),
   message: z.string(),
 });
 
 const failed = (message: string): z.output<typeof Outcome> => ({
-  ...{ status: 'failed', records: 0, signals: 0, isWhole: false, message },
+  status: 'failed',
+  records: 0,
+  signals: 0,
+  isComplete: false,
+  message,
 });
 
 /** What a hunt found is emitted once with its state; the run after it writes the outcome to the document. */

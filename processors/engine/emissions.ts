@@ -98,7 +98,9 @@ export const savedMessages = (messages: readonly Message[]): SavedMessage[] =>
 /** Each value has memory of its own, which may be moved to another thread. */
 export const restoredMessages = (saved: readonly SavedMessage[]): Message[] =>
   saved.map(([topic, key, value, headers, encoding]) => ({
-    ...{ topic, key, headers },
+    topic,
+    key,
+    headers,
     value: encoding === 'base64' ? Uint8Array.from(Buffer.from(value, 'base64')) : text.encode(value),
   }));
 
@@ -155,8 +157,12 @@ export class Emissions {
       return latest;
     const place = `${topic}\n${tenantId}${bucket}`;
     const pack = this.#packs.get(place) ?? {
-      ...{ topic, tenantId, messagesOf, key: tenantId + bucket },
-      ...{ values: [], bytes: 0 },
+      topic,
+      tenantId,
+      messagesOf,
+      key: tenantId + bucket,
+      values: [],
+      bytes: 0,
     };
     this.#packs.set(place, pack);
     this.#latest = pack;

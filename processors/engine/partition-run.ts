@@ -165,7 +165,9 @@ export class PartitionRun {
     const { processor, runtime, buckets } = this.#shared;
     runtime.configuration.check(processor);
     const { task, number } = await loadTask(processor, this.#origin, runtime, {
-      ...{ committed: this.#committed, buckets, precautions: this.#precautions },
+      committed: this.#committed,
+      buckets,
+      precautions: this.#precautions,
     });
     this.#precautions.length = 0;
     this.#running = { task, number, ...this.#justSaved(task) };

@@ -183,7 +183,10 @@ export class TaskPool {
     };
     const none: Holding = { nextOffset: 0, nextTickMs: Number.POSITIVE_INFINITY, tenants: 0, entries: 0, bytes: 0 };
     const handle: { -readonly [Key in keyof TaskHandle]: TaskHandle[Key] } = {
-      ...{ isEmptied: false, outbox: [], holding: none, snapshotMs: 0 },
+      isEmptied: false,
+      outbox: [],
+      holding: none,
+      snapshotMs: 0,
       shares: this.#watched.get(thread)?.shares ?? new Shares(),
       batch: async (batch) => (await feed('batch', batch)).answer as Answer,
       replay: async (records, last) => void (await feed('replay', { records, last })),
@@ -221,7 +224,12 @@ export class TaskPool {
     const progress = this.#started;
     if (progress !== undefined)
       this.#watched.set(thread, {
-        ...{ progress, shares: new Shares(), messages: new Map(), isSlow: false, count: 0, sinceMs: 0 },
+        progress,
+        shares: new Shares(),
+        messages: new Map(),
+        isSlow: false,
+        count: 0,
+        sinceMs: 0,
       });
     this.#started = undefined;
     return thread;

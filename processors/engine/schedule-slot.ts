@@ -298,7 +298,11 @@ export class Slot {
     const saved = this.#items.get(key)?.state;
     let copy: { readonly state: unknown } | undefined;
     const run = {
-      ...{ tenantId, emit, signal, ports, ...when },
+      tenantId,
+      emit,
+      signal,
+      ports,
+      ...when,
       get state() {
         copy ??= { state: saved === undefined ? schedule.state.empty() : JSON.parse(saved) };
         return copy.state;

@@ -219,7 +219,11 @@ export class Task implements Reader {
       outbox: this.#outbox,
       positions: [...this.#positions].map(({ emitter, offset, part }) => [emitter, offset, part]),
       tenants: [...this.#tenants.values()].map(({ id, latestMs, watermarkMs, seenMs, limit, timers, state }) => ({
-        ...{ id, latestMs, watermarkMs, seenMs, limit },
+        id,
+        latestMs,
+        watermarkMs,
+        seenMs,
+        limit,
         timers: timers.list(),
         state: this.#processor.state.save(state),
       })),
@@ -285,7 +289,13 @@ export class Task implements Reader {
     const timers = new Timers();
     const before = Number.NEGATIVE_INFINITY;
     const tenant: Tenant = {
-      ...{ id, timers, state: opened, latestMs: before, watermarkMs: before, seenMs: before, limit: undefined },
+      id,
+      timers,
+      state: opened,
+      latestMs: before,
+      watermarkMs: before,
+      seenMs: before,
+      limit: undefined,
       size: this.#processor.state.size(opened),
       context: this.#contextOf(id, opened, timers),
     };
@@ -302,7 +312,12 @@ export class Task implements Reader {
       },
     ]);
     return {
-      ...{ tenantId, state, emit: Object.fromEntries(emit), follows: {}, clockMs: 0, watermarkMs: 0 },
+      tenantId,
+      state,
+      emit: Object.fromEntries(emit),
+      follows: {},
+      clockMs: 0,
+      watermarkMs: 0,
       setTimer: (kind, due, key = '') => {
         timers.set(kind, due, key);
         this.#checkMs = Math.min(this.#checkMs, due);
@@ -421,7 +436,10 @@ export class Task implements Reader {
     tenant.size = this.#processor.state.size(tenant.state);
     this.#report.evicted += tenant.size.evicted - evicted;
     this.#report.spend(tenant.id, {
-      ...{ ms: ms + performance.now() - began, messages: 1, poison, bytes: bytesOf(tenant) },
+      ms: ms + performance.now() - began,
+      messages: 1,
+      poison,
+      bytes: bytesOf(tenant),
     });
   }
 

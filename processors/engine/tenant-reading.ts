@@ -1,10 +1,10 @@
 /** What schedules read with of a tenant: its rows, and what its plan includes and keeps. */
-import type { Reading } from '../../queries/reading.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
 import type { SchedulePorts } from './schedule.ts';
 
-type Plan = Reading['plan'];
+type Plan = QueryReading['plan'];
 
 interface Remembered {
   readonly untilMs: number;
@@ -35,12 +35,14 @@ export const tenantReading = async (
   { columns, documents, promql }: SchedulePorts,
   tenantId: string,
   nowMs: number,
-): Promise<Reading | undefined> => {
+): Promise<QueryReading | undefined> => {
   const plan = await rememberedPlan(documents, tenantId);
   if (plan === undefined) return undefined;
   const own = columns.of(tenantId);
   return {
-    ...{ plan, nowMs, promql },
+    plan,
+    nowMs,
+    promql,
     columns: {
       ...own,
       query: (sql, parameters, options) => own.query(sql, parameters, { ...limits, ...options }),

@@ -26,8 +26,10 @@ interface Seen {
 }
 const seenForm: ValueForm<Seen, z.output<typeof SavedSeen>> = {
   restore: ({ lastMs, emitted, places }) => ({
-    ...{ lastMs, emitted },
-    ...{ places: Object.keys(places), counts: Object.values(places) },
+    lastMs,
+    emitted,
+    places: Object.keys(places),
+    counts: Object.values(places),
   }),
   json({ lastMs, emitted, places, counts }) {
     const entries = places.map((place, at) => `${JSON.stringify(place)}:${counts[at]}`);

@@ -53,7 +53,11 @@ export const logErrors = defineProcessor({
     emit.raised(
       raisedOf(record, {
         ...exception,
-        ...{ source: 'log', recordId: record.recordId, parentSpanId: '', isStatusOnly: false, handled: null },
+        source: 'log',
+        recordId: record.recordId,
+        parentSpanId: '',
+        isStatusOnly: false,
+        handled: null,
         timeNs: record.timeNs,
         tags: {},
         read,

@@ -15,7 +15,10 @@ const exceptionOf = (span: Span, { attributes, timeNs }: SpanEvent, read: Read):
   for (const { key, text } of attributes) if (!own.has(key)) own.set(key, text);
   const escaped = own.get('exception.escaped');
   return {
-    ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: false },
+    source: 'span',
+    recordId: '',
+    parentSpanId: span.parentSpanId,
+    isStatusOnly: false,
     type: own.get('exception.type') ?? '',
     message: own.get('exception.message') ?? '',
     stack: own.get('exception.stacktrace') ?? '',
@@ -39,7 +42,11 @@ const failureOf = (read: Read<string>): string => {
 const failureWithout = (span: Span): RaisedInput => {
   const read: Read<string> = (name) => span.attribute(name);
   return {
-    ...{ source: 'span', recordId: '', parentSpanId: span.parentSpanId, isStatusOnly: true, handled: null },
+    source: 'span',
+    recordId: '',
+    parentSpanId: span.parentSpanId,
+    isStatusOnly: true,
+    handled: null,
     type: failureOf(read),
     message: span.statusMessage,
     stack: '',

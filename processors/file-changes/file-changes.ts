@@ -36,7 +36,11 @@ const finish = (key: string, event: AuditEvent, { emit, state, tenantId, setTime
   setTimer('clock', Number.POSITIVE_INFINITY, key);
   for (const { recordId, item, ...change } of changesOf(event))
     emit.files({
-      ...{ ...change, tenantId, projectId: event.projectId, service: event.service, recordId },
+      ...change,
+      tenantId,
+      projectId: event.projectId,
+      service: event.service,
+      recordId,
       id: hashOf('auditd', key, recordId, item),
     });
 };

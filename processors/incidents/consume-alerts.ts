@@ -39,7 +39,14 @@ const verbOf = ({ openedAt, reopenedAt }: Incident, at: string): Verb | undefine
 const eventOf = (tenantId: string, incident: Known, verb: Verb, at: string): PlatformEvent => {
   const { id, title, severity, services, alertIds, status } = incident;
   return {
-    ...{ tenantId, projectId: '', kind: 'incident', at, severity, environment: '', tags: {}, link: '' },
+    tenantId,
+    projectId: '',
+    kind: 'incident',
+    at,
+    severity,
+    environment: '',
+    tags: {},
+    link: '',
     id: hashOf(id, verb, at),
     title: `Incident ${verb}: ${title}`.slice(0, 256).toWellFormed(),
     text: `${alertIds.length} ${alertIds.length === 1 ? 'alert' : 'alerts'}`,

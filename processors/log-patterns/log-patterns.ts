@@ -54,9 +54,13 @@ const parametersOf = (pattern: Pattern): ParameterValues[] => {
     const number = variables.indexOf(name) + 1;
     const some = numbers > 0;
     return {
-      ...{ name: number === 0 ? name : String(number), seen, distinct, numbers },
-      ...{ top: top.map(([value, minCount]): [string, number] => [value, minCount]) },
-      ...{ min: some ? min : null, max: some ? max : null },
+      name: number === 0 ? name : String(number),
+      seen,
+      distinct,
+      numbers,
+      top: top.map(([value, minCount]): [string, number] => [value, minCount]),
+      min: some ? min : null,
+      max: some ? max : null,
     };
   });
 };

@@ -152,7 +152,10 @@ export class Miner {
     const scopes = [...this.#scopes].map(([key, { bodies, other, aliases, door }]): SavedScope => {
       const patterns = this.patterns(key).map((pattern) => pattern.saved());
       return {
-        ...{ key, bodies, aliases: [...aliases], patterns },
+        key,
+        bodies,
+        aliases: [...aliases],
+        patterns,
         ...(other && { other: other.saved() }),
         ...(door && { door: [...door] }),
       };

@@ -68,13 +68,21 @@ export const notificationsOf = (
     ...(opens ? [{ channelId: '', id: 'incident', escalationPolicyId }] : []),
   ];
   return addressees.map(({ id, ...addressed }) => ({
-    ...{ tenantId, ...addressed, id: `${groupId}-${nowMs.toString(36)}-${id}`, receiver: group.receiver },
-    ...{ groupKey: group.key, groupLabels: { ...group.labels }, reason, atMs: nowMs },
+    tenantId,
+    ...addressed,
+    id: `${groupId}-${nowMs.toString(36)}-${id}`,
+    receiver: group.receiver,
+    groupKey: group.key,
+    groupLabels: { ...group.labels },
+    reason,
+    atMs: nowMs,
     commonLabels: { ...commonOf(all.map(({ labels }) => labels)) },
     commonAnnotations: { ...commonOf(all.map(({ annotations }) => annotations)) },
     status: firing.length > 0 ? 'firing' : 'resolved',
     alerts: [...alerts],
-    ...{ firing: firing.length, resolved: resolved.length, truncatedAlerts: all.length - alerts.length },
+    firing: firing.length,
+    resolved: resolved.length,
+    truncatedAlerts: all.length - alerts.length,
     ...(group.isTest && { isTest: true }),
   }));
 };

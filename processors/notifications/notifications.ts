@@ -43,7 +43,11 @@ const alertOf = (
   const shared = {
     // An end is told with the labels that were told.
     labels: (isNotifiable(transition) ? undefined : known?.labels) ?? transition.labels,
-    ...{ ruleId, annotations, value: held === undefined ? transition.value : held.value, severity, reason },
+    ruleId,
+    annotations,
+    value: held === undefined ? transition.value : held.value,
+    severity,
+    reason,
     ...(held !== undefined && { held }),
     ...(isTest === true && { isTest }),
     ...(transition.projectId !== undefined && { projectId: transition.projectId }),
@@ -72,7 +76,12 @@ const join = (here: Here, route: CompiledRoute, id: string, alert: TrackedAlert)
   const group =
     known ??
     state.open({
-      ...{ id: groupId, key, receiver, routeId: route.id, labels, isTest },
+      id: groupId,
+      key,
+      receiver,
+      routeId: route.id,
+      labels,
+      isTest,
       toldMs: undefined,
       members: new Map(),
       departed: new Map(),
@@ -174,7 +183,10 @@ const notifyGroup = (group: Group, here: Here): CompiledRoute | undefined => {
   const route = found?.receiver === group.receiver && groupKeyOf(found, group.labels) === group.key ? found : undefined;
   const receiver = rules.routing.receivers.find(({ name }) => name === group.receiver);
   const groupNotification = flushGroup(state, group, {
-    ...{ nowMs, route, sendResolved: receiver?.sendResolved ?? false, mutes: rules.mutes(follows, nowMs) },
+    nowMs,
+    route,
+    sendResolved: receiver?.sendResolved ?? false,
+    mutes: rules.mutes(follows, nowMs),
     isMutedByTime: route !== undefined && rules.mutedByTime(route, nowMs) !== undefined,
     isAcknowledged: (id, alert) => isAbout(follows.acknowledgements.get(id), alert),
   });
@@ -203,8 +215,11 @@ export const notifications = defineProcessor({
   reads: emittedTo(topics.alertTransitions),
   emits: { notifications: topics.notifications },
   follows: {
-    ...{ routing: alertRoutings, silences, windows: maintenanceWindows },
-    ...{ acknowledgements: alertAcknowledgements, rules: alertRules },
+    routing: alertRoutings,
+    silences,
+    windows: maintenanceWindows,
+    acknowledgements: alertAcknowledgements,
+    rules: alertRules,
   },
   state: notificationState,
   limits: { stateBytes: 512 * 1024 * 1024 },

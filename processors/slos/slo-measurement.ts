@@ -198,8 +198,14 @@ export const sloMeasurement = defineSchedule({
       documents: ports.documents,
     });
     const base = {
-      ...{ tenantId, sloId: document.id, series, lookMs: dueMs, error },
-      ...{ fromMs: measured.fromMs, upToMs: measured.upToMs, settledUpToMs: settledUpTo(measured) },
+      tenantId,
+      sloId: document.id,
+      series,
+      lookMs: dueMs,
+      error,
+      fromMs: measured.fromMs,
+      upToMs: measured.upToMs,
+      settledUpToMs: settledUpTo(measured),
       objective: { ...toSloObjective(slo), ...(await excludedFor({ id: document.id, slo }, tenantId, ports, dueMs)) },
     };
     for (const part of slices.filter((each) => each.length > 0)) emit.slices({ ...base, slices: part.map(tupled) });

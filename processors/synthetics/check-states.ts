@@ -50,7 +50,8 @@ const readKnown = async (ports: SchedulePorts, tenantId: string, dueMs: number):
   ]);
   const nameOf = ({ id, name }: SyntheticLocation & { readonly id: string }): [string, string] => [id, name];
   return {
-    ...{ byCheck: Map.groupBy(latest, ({ checkId }) => checkId), suspects: suspectsOf(latest) },
+    byCheck: Map.groupBy(latest, ({ checkId }) => checkId),
+    suspects: suspectsOf(latest),
     downtimeOf: downtimeAt(windows, dueMs),
     names: new Map(locations.items.map(nameOf)),
   };
@@ -109,7 +110,8 @@ const readMissed = async (
   if (reading === undefined) return [];
   const fromMs = gap.fromMs - silentIntervals * msOf(check.every);
   return changesOfGap(check, gap, {
-    ...{ runs: await readResults(reading, { checkId: check.id, fromMs, toMs: gap.toMs }), suspects },
+    runs: await readResults(reading, { checkId: check.id, fromMs, toMs: gap.toMs }),
+    suspects,
   });
 };
 
@@ -119,7 +121,8 @@ export const checkStates = defineSchedule({
   collection: syntheticChecks,
   // One that is off becomes unknown, and stays it.
   everyMs: ({ enabled }) => (enabled ? batchMs : 60_000),
-  ...{ batchMs, within },
+  batchMs,
+  within,
   missed: 'skip',
   state: {
     version: 3,

@@ -113,7 +113,8 @@ export const heartbeats = defineProcessor({
   step(item, context) {
     const { tenantId, emit, follows, state: own } = context;
     const checkContext: CheckContext = {
-      ...{ state: own, stored: follows.checks },
+      state: own,
+      stored: follows.checks,
       emitRuns(checkId, projectId, runs) {
         const stored = follows.checks.get(checkId);
         const check = stored && knownCheck(stored);
@@ -121,8 +122,17 @@ export const heartbeats = defineProcessor({
         for (const run of runs)
           emit.runs({
             ...named,
-            ...{ tenantId, projectId, checkId, location: heartbeatLocation, isManual: false, attempts: 1 },
-            ...{ acceptedMs: run.toldMs, phases: {}, steps: [], traceId: '', ...run },
+            tenantId,
+            projectId,
+            checkId,
+            location: heartbeatLocation,
+            isManual: false,
+            attempts: 1,
+            acceptedMs: run.toldMs,
+            phases: {},
+            steps: [],
+            traceId: '',
+            ...run,
           });
       },
     };

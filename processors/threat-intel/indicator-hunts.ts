@@ -11,18 +11,29 @@ import { defineSchedule } from '../engine/schedule.ts';
 import { tenantReading } from '../engine/tenant-reading.ts';
 import { hunting, huntMs, landedAfterMs } from '../hunting.ts';
 
-const textOf = ({ records, isWhole, matches }: Hunted): string => {
+const textOf = ({ records, isComplete, matches }: Hunted): string => {
   const found = `${records} log records were looked at, and ${matches.length} matches found.`;
-  return isWhole ? found : `${found} There is more than one hunt looks at: add fewer indicators, or hunt in less time.`;
+  return isComplete
+    ? found
+    : `${found} There is more than one hunt looks at: add fewer indicators, or hunt in less time.`;
 };
 
 /** Tells in the feed of events what came of a hunt. */
 const toEvent = (tenantId: string, { id, toMs, sources }: IndicatorHunt & Stored, text: string): PlatformEvent => ({
-  ...{ tenantId, projectId: '', kind: 'signal', severity: 'info', service: '', environment: '', link: '' },
+  tenantId,
+  projectId: '',
+  kind: 'signal',
+  severity: 'info',
+  service: '',
+  environment: '',
+  link: '',
   id: hashOf('indicator-hunt', id),
   at: new Date(toMs).toISOString(),
   title: `Hunt for indicators of ${sources.join(', ')} in stored logs`.slice(0, 256),
-  ...{ text, tags: {}, actor: { type: 'system', id: 'indicator-hunts' }, details: { huntId: id } },
+  text,
+  tags: {},
+  actor: { type: 'system', id: 'indicator-hunts' },
+  details: { huntId: id },
 });
 
 /** What a hunt found is emitted once with its state; the run after it removes the document. */

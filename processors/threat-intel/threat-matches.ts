@@ -33,20 +33,36 @@ const severities: readonly (readonly [least: number, severity: SignalSeverity])[
 const signalOf = (match: ThreatMatch): DetectionSignal => {
   const { tenantId, projectId, id, type, value, source, score, field, observed, recordId, timeMs, service } = match;
   const ruleId = 'threat-intel';
-  const reason = { field: type, path: field, value: observed, selection: 'indicator', because: `${value} (${source})` };
+  const reason = {
+    field: type,
+    path: field,
+    value: observed,
+    selection: 'indicator',
+    condition: `${value} (${source})`,
+  };
   const entities = [
     { type: 'host' as const, value: match.host },
     { type: 'user' as const, value: match.user },
     ...(type === 'ip' || type === 'network' ? [{ type: 'address' as const, value: observed }] : []),
   ];
   return {
-    ...{ tenantId, projectId, id: hashOf(ruleId, id), kind: 'rule', ruleId, ruleVersion: 1 },
-    ...{ ruleTitle: `Threat indicator of ${source}: ${value}`.slice(0, 512), riskScore: score, timeMs },
+    tenantId,
+    projectId,
+    id: hashOf(ruleId, id),
+    kind: 'rule',
+    ruleId,
+    ruleVersion: 1,
+    ruleTitle: `Threat indicator of ${source}: ${value}`.slice(0, 512),
+    riskScore: score,
+    timeMs,
     severity: severities.find(([minScore]) => score >= minScore)?.[1] ?? 'low',
     events: [{ recordId, timeMs, service, ruleId, fields: [reason] }],
     eventCount: 1,
     entities: entities.filter((entity) => entity.value !== ''),
-    ...{ tactics: [], techniques: [], group: {}, suppressedBy: '' },
+    tactics: [],
+    techniques: [],
+    group: {},
+    suppressedBy: '',
   };
 };
 

@@ -68,7 +68,10 @@ const planOf = (
   const figures = figuresOf(query.measures, signal, values);
   const condition = recordsCondition(query);
   return {
-    ...{ groups, figures, limit, order: orderOf(query, figures, groups) },
+    groups,
+    figures,
+    limit,
+    order: orderOf(query, figures, groups),
     from: values.from(condition.sql),
     parameters: Object.assign(
       { ...rangeValues(range), ...condition.parameters },
@@ -190,8 +193,11 @@ const readCached = async (
   if (context.stepsFrom === 'range' || !addsUp) return read(context.range);
   const { from: _from, to: _to, ...parameters } = plan.parameters;
   const question = {
-    ...{ signal: query.signal, range: context.range, stepNs: steps.stepNs },
-    ...{ key: JSON.stringify([statement, parameters]), maxGroups: limit },
+    signal: query.signal,
+    range: context.range,
+    stepNs: steps.stepNs,
+    key: JSON.stringify([statement, parameters]),
+    maxGroups: limit,
   };
   const first = steps.beginNs / steps.stepNs;
   const points = await memory.points(reading.columns, question, async (part) => {

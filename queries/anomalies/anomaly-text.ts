@@ -6,18 +6,28 @@ import type { Sign } from './signs.ts';
 export type Direction = AnomalyChange['direction'];
 
 const directions: Readonly<Record<Sign, Direction>> = {
-  ...{ up: 'up', jumpUp: 'up', driftUp: 'up', down: 'down', jumpDown: 'down', driftDown: 'down' },
-  ...{ noise: 'other', flat: 'other' },
+  up: 'up',
+  jumpUp: 'up',
+  driftUp: 'up',
+  down: 'down',
+  jumpDown: 'down',
+  driftDown: 'down',
+  noise: 'other',
+  flat: 'other',
 };
 
 /** Which way a sign goes; noise and stillness go none. */
 export const directionOf = (sign: Sign): Direction => directions[sign];
 
 const what: Readonly<Record<Sign, string>> = {
-  ...{ up: 'higher than expected', down: 'lower than expected' },
-  ...{ jumpUp: 'risen and stays there', jumpDown: 'fallen and stays there' },
-  ...{ driftUp: 'rising slowly', driftDown: 'falling slowly' },
-  ...{ noise: 'strays more than usual', flat: 'stands still, which it does not usually' },
+  up: 'higher than expected',
+  down: 'lower than expected',
+  jumpUp: 'risen and stays there',
+  jumpDown: 'fallen and stays there',
+  driftUp: 'rising slowly',
+  driftDown: 'falling slowly',
+  noise: 'strays more than usual',
+  flat: 'stands still, which it does not usually',
 };
 
 /** A figure with as many digits as people read. */

@@ -36,7 +36,9 @@ export const bandsAnswer = (all: readonly Banded[], partial: readonly Incomplete
   seriesAnswer(
     all.flatMap(({ name, unit, labels, points }) =>
       bandParts.map((part, index) => ({
-        ...{ name, unit, labels: { ...labels, [bandLabel]: part } },
+        name,
+        unit,
+        labels: { ...labels, [bandLabel]: part },
         points: points.map((point): [number, number | null] => [point[0], point[index + 1] ?? null]),
       })),
     ),

@@ -53,8 +53,11 @@ const readLast = (reading: Reading, detectorId: string, toMs: number): Promise<A
       AND (end_ms = 0 OR end_ms > {ended:UInt64})
     ORDER BY series, time DESC LIMIT 1 BY series LIMIT ${maxRows}`,
     {
-      ...{ readable: readableSignals(reading), detector: detectorId },
-      ...{ since: String(toMs - maxMs), to: String(toMs), ended: String(toMs - endedMs) },
+      readable: readableSignals(reading),
+      detector: detectorId,
+      since: String(toMs - maxMs),
+      to: String(toMs),
+      ended: String(toMs - endedMs),
     },
   );
 
@@ -77,8 +80,11 @@ const readScored = async (
       AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
     GROUP BY series`,
     {
-      ...{ detector: detectorId, keys: anomalies.map(({ key }) => key), begins: anomalies.map(({ began }) => began) },
-      ...{ from: String(from), to: String(toMs) },
+      detector: detectorId,
+      keys: anomalies.map(({ key }) => key),
+      begins: anomalies.map(({ began }) => began),
+      from: String(from),
+      to: String(toMs),
     },
   );
   return new Map(rows.map((row) => [row.key, row]));

@@ -59,7 +59,18 @@ export const observe = (state: ScorerState, atMs: number, value: number, isWhole
   const otherStray = isEither ? Math.hypot(other.stray, floor, edgeOf(state, other.ms, stepMs, other.season)) : stray;
   const rough = Math.sqrt(Math.max(1, Math.max(stray, otherStray) / (roughStrays * Math.max(spread, floor))));
   return {
-    ...{ moment, value, season, expected, edge, grown, levelShift, stray, rough, other, isEither, otherStray },
+    moment,
+    value,
+    season,
+    expected,
+    edge,
+    grown,
+    levelShift,
+    stray,
+    rough,
+    other,
+    isEither,
+    otherStray,
     minExpected: Math.min(expected, otherExpected),
     maxExpected: Math.max(expected, otherExpected),
   };
@@ -75,7 +86,9 @@ export const offOf = (state: ScorerState, seen: Seen, isNormal: boolean): Off =>
   const otherSteady = other.season + numberAt(state.clock, isSteadySlow(state) ? clockAt.slow : clockAt.fast);
   const larger = Math.max(stray, otherStray);
   return {
-    ...{ value, rough, stray: Math.min(stray, otherStray) },
+    value,
+    rough,
+    stray: Math.min(stray, otherStray),
     off: outside(value, minExpected, maxExpected) / larger,
     steadyOff: outside(value, Math.min(steady, otherSteady), Math.max(steady, otherSteady)) / larger,
   };

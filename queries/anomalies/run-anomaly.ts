@@ -50,7 +50,10 @@ const seriesOf = async ({ query, anomaly, reading, queryPart }: Scoring, toMs: n
     );
   const falseAlarmsPerWeek = (anomaly.falseAlarmsPerWeek ?? 1) / Math.max(1, series.length);
   const known = series.map(({ name, labels, unit, points: own }) => ({
-    ...{ labels, name, unit, ...steps },
+    labels,
+    name,
+    unit,
+    ...steps,
     values: sinceFirst(query, stepValues(query, own, steps)),
   }));
   return { series: known, partial, falseAlarmsPerWeek };

@@ -47,7 +47,11 @@ export const toSeriesStatus = (
   if (lasting === undefined || sign === null) return { ...seen, score: 0 };
   const { first, rarest } = lasting;
   return {
-    ...{ ...seen, score: rarest.score, sign, direction: directionOf(sign) },
-    ...{ beginMs: first.timeMs, before: first.expected },
+    ...seen,
+    score: rarest.score,
+    sign,
+    direction: directionOf(sign),
+    beginMs: first.timeMs,
+    before: first.expected,
   };
 };

@@ -69,7 +69,9 @@ const memberOf = (query: AggregateQuery, index: number, values: ValueReader, ran
     conditions.length === 0 ? undefined : values.column(`toBool(${conditions.map((sql) => `(${sql})`).join(' AND ')})`);
   const figures = figuresOf(measures, signal, values, { sql: own, prefix });
   return {
-    ...{ query, figures, condition: found?.sql },
+    query,
+    figures,
+    condition: found?.sql,
     parameters: Object.assign(
       {},
       found?.parameters,
@@ -98,7 +100,9 @@ const seriesOf = (
 ): Answer =>
   seriesAnswer(
     figures.map((figure, at) => ({
-      ...{ name: figure.name, labels: {}, unit: figure.column.unit },
+      name: figure.name,
+      labels: {},
+      unit: figure.column.unit,
       points: starts.map((start, step) => {
         const row = rows.get(step);
         const answer = row === undefined || row[`n${index}`] === '0' ? figure.ofNone : row[`m${index}_${at}`];

@@ -147,7 +147,16 @@ export class Answers {
     }
     const share = this.#isSolo(text) ? undefined : shareOf(query, context);
     const question: Question = {
-      ...{ key, query, reading, context, dueMs, missed, by: new Set([by]), waiterCount: 0, costListeners: [], late: 0 },
+      key,
+      query,
+      reading,
+      context,
+      dueMs,
+      missed,
+      by: new Set([by]),
+      waiterCount: 0,
+      costListeners: [],
+      late: 0,
       share: share === undefined ? key : share.join(' '),
       maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, kinds[share[0]]),
       answer: Promise.withResolvers(),

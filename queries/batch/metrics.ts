@@ -131,7 +131,11 @@ export const runMetricBatch = async (
   context: QueryContext,
 ): Promise<Outcome[]> => {
   const questions = queries.map(({ metric, search, projectId, groupBy }) => ({
-    ...{ metric, search, projectId, groupBy, range: context.range },
+    metric,
+    search,
+    projectId,
+    groupBy,
+    range: context.range,
   }));
   const selected = await selectSeriesBatch(reading, questions, maxSeries);
   if (selected === undefined) return queries.map(() => undefined);

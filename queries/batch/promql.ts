@@ -133,7 +133,8 @@ const questionsOf = (
     const { parsed, selections } = member;
     if (!hasSteadySteps(parsed, window) || selections.some(({ fromMs }) => fromMs < retainedFromMs)) continue;
     const reads = selections.map((selection) => ({
-      ...{ window: selection, sources: sourcesOf.get(nameOf(selection) ?? '') ?? [] },
+      window: selection,
+      sources: sourcesOf.get(nameOf(selection) ?? '') ?? [],
     }));
     questions.set(member, { scope, expression: parsed.text, window, reads });
   }

@@ -40,7 +40,9 @@ export class Results {
     this.#signal = signal;
     this.#reading = { ...reading, columns: countingColumns(reading.columns, this.#read, signal) };
     this.#answers = new Answers({
-      ...{ gatherMs: 0, sharedMs, aloneMs },
+      gatherMs: 0,
+      sharedMs,
+      aloneMs,
       async runInSlot(work) {
         const end = await queue.acquire(tenantId);
         try {

@@ -54,7 +54,7 @@ export interface Catalogue {
   readonly hours: Range;
   readonly records: number;
   /** Attributes of records that are not counted by name, because there were too many names. */
-  readonly leftOut: number;
+  readonly excluded: number;
   readonly fields: readonly CataloguedField[];
   readonly more: FieldPosition | undefined;
 }
@@ -158,7 +158,7 @@ export const countedTotals = async (
   { columns }: Reading,
   question: Pick<CatalogueQuestion, 'signal' | 'projectId'>,
   hours: Range,
-): Promise<Pick<Catalogue, 'records' | 'leftOut'>> => {
+): Promise<Pick<Catalogue, 'records' | 'excluded'>> => {
   const { sql, parameters } = countedWithin(question, hours);
   const rows = await columns.query<{ all: string; other: string }>(
     `SELECT toString(sumIf(records, kind = 'record')) AS all, toString(sumIf(records, kind = 'other')) AS other FROM fields
@@ -166,7 +166,7 @@ export const countedTotals = async (
     parameters,
     { ofEachServer: true },
   );
-  return { records: sumOf(rows.map(({ all }) => all)), leftOut: sumOf(rows.map(({ other }) => other)) };
+  return { records: sumOf(rows.map(({ all }) => all)), excluded: sumOf(rows.map(({ other }) => other)) };
 };
 
 const families: Readonly<Record<string, string>> = { i: 'number', d: 'number' };

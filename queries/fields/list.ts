@@ -20,7 +20,7 @@ export const FieldsPage = z.strictObject({
   from: z.string().describe('Beginning of the first hour that is counted'),
   to: z.string().describe('End of the last one'),
   records: z.int().describe('All records of these hours'),
-  leftOut: z
+  excluded: z
     .int()
     .describe(
       'Attributes of records that are not counted by name: of keys longer than 512 characters, and beyond some 2,000 names an hour',
@@ -38,12 +38,20 @@ export const listFields = async (
 ): Promise<FieldsPage> => {
   const page = query.cursor === undefined ? undefined : pageOf(signal, query.cursor);
   const range = page?.range ?? rangeOf(query, { caller: reading, signal, nowMs: reading.nowMs });
-  const { hours, records, leftOut, fields, more } = await fieldCatalogue(reading, {
-    ...{ signal, range, contains: query.contains, limit: query.limit, projectId: projectOf(query) },
+  const { hours, records, excluded, fields, more } = await fieldCatalogue(reading, {
+    signal,
+    range,
+    contains: query.contains,
+    limit: query.limit,
+    projectId: projectOf(query),
     ...(page === undefined ? {} : { after: page.after, wasListed: true }),
   });
   return {
-    ...{ from: formatTime(hours.from), to: formatTime(hours.to), records, leftOut, items: [...fields] },
+    from: formatTime(hours.from),
+    to: formatTime(hours.to),
+    records,
+    excluded,
+    items: [...fields],
     nextCursor: more === undefined ? null : cursorOf(signal, range, more),
   };
 };

@@ -96,7 +96,10 @@ export const foreseen = (values: readonly (number | null)[], request: CrossingRe
   const when = timeOf(ms(steps));
   const between = `, between ${timeOf(ms(low)) ?? ''} and ${timeOf(ms(high)) ?? 'later'}`;
   return {
-    ...{ probability, at: ms(steps), low: ms(low), high: ms(high) },
+    probability,
+    at: ms(steps),
+    low: ms(low),
+    high: ms(high),
     message: when === null ? likely : `${likely}, expected to cross it at ${when}${between}`,
   };
 };
@@ -128,7 +131,11 @@ export const runForecast = async (
   for (const { name, labels, unit, points } of series) {
     const values = sinceFirst(query.query, stepValues(query.query, points, steps));
     const { probability, at, low, high, message } = foreseen(values, {
-      ...{ ...steps, horizon, unit, within: query.horizon, until: query.until },
+      ...steps,
+      horizon,
+      unit,
+      within: query.horizon,
+      until: query.until,
     });
     const state = probability === null ? 'unknown' : percent(probability);
     const value = values.findLast((each) => each !== null) ?? null;

@@ -43,8 +43,10 @@ type Evaluate = (places: number, quantityOf: (name: string) => Quantity) => Quan
 type Answers = ReadonlyMap<string, Answer>;
 
 const quantity = (unit: string, groups: Quantity['groups']): Quantity => ({
-  ...{ unit, groups },
-  ...{ isNumber: false, isHundredfold: false },
+  unit,
+  groups,
+  isNumber: false,
+  isHundredfold: false,
 });
 
 /** Integers beyond 2^53 are text in answers, and so are the infinities, with which nothing can be calculated. */
@@ -76,7 +78,9 @@ const overSeries = (
     );
   });
   const series = groups.map(({ labels, values }) => ({
-    ...{ name: expression, labels, unit },
+    name: expression,
+    labels,
+    unit,
     points: starts.map((start, index): [number, number | null] => [start, roundValue(values[index])]),
   }));
   return seriesAnswer(series, [...new Set(all.flatMap(({ partialSteps }) => partialSteps))].sort(), partial);

@@ -37,7 +37,8 @@ export const hintOfValue = async (
     {
       ...rangeValues(range),
       ...(projectId === undefined ? {} : { project: projectId }),
-      ...{ asked: value, wanted: value.toLowerCase().slice(0, maxCharacters) },
+      asked: value,
+      wanted: value.toLowerCase().slice(0, maxCharacters),
     },
   );
   const [first] = rows;

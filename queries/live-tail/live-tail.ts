@@ -116,7 +116,9 @@ class BusLiveTail implements LiveTail {
     const made = new PartitionTail(
       { topic, partition },
       {
-        ...{ bus: this.#bus, log: this.#log, time: this.#time },
+        bus: this.#bus,
+        log: this.#log,
+        time: this.#time,
         follower: () => {
           this.#follower ??= this.#bus.follower();
           return this.#follower;

@@ -40,7 +40,9 @@ export const logHistogram = async (
   { records, range, stepMs, groupBy, groups }: HistogramQuestion,
 ): Promise<Histogram> => {
   const query: QueryRequest & { kind: 'aggregate' } = {
-    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+    kind: 'aggregate',
+    signal: 'logs',
+    measures: [{ function: 'count' }],
     ...records,
   };
   const byValue =
@@ -66,7 +68,11 @@ export const logHistogram = async (
   const { starts, partial: partialSteps } = stepsOf(range, stepMs);
   const partial = [...(all?.partial ?? []), ...(byValue?.partial ?? [])].filter(({ code }) => code !== 'groups');
   return {
-    ...{ starts, partialSteps, rest, partial, hint: (byValue ?? all)?.hint },
+    starts,
+    partialSteps,
+    rest,
+    partial,
+    hint: (byValue ?? all)?.hint,
     series: byValue === undefined ? [{ value: '', counts: totals }] : found,
   };
 };

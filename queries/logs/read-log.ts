@@ -18,7 +18,10 @@ export interface ChosenLog {
 type Row = ChosenRow & { readonly [Name in keyof LogPosition as `p_${Name}`]: string } & { readonly resource: string };
 
 const positionOf = (row: Row): LogPosition => ({
-  ...{ time: row.p_time, partition: row.p_partition, offset: row.p_offset, ordinal: row.p_ordinal },
+  time: row.p_time,
+  partition: row.p_partition,
+  offset: row.p_offset,
+  ordinal: row.p_ordinal,
 });
 
 const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_time, toString(logs.partition) AS p_partition,

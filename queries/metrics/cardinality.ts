@@ -11,7 +11,7 @@ const counts = {
   series: z.int().describe('Series alive at `to`: seen in the hour before it'),
   growth: z.int().describe('series - before'),
   appeared: z.int().describe('Seen for the first time between `from` and `to`'),
-  gone: z.int().describe('Alive at `from` or since, and not at `to`; appeared + gone is the churn'),
+  disappeared: z.int().describe('Alive at `from` or since, and not at `to`; appeared + gone is the churn'),
 };
 
 export const SeriesCounts = z.strictObject(counts);
@@ -40,8 +40,10 @@ const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf($
 const timesOf = ({ from, to }: Range): Record<string, string> => {
   const [fromMs, toMs] = [from / 1_000_000n, to / 1_000_000n];
   return {
-    ...{ from: String(fromMs), to: String(toMs) },
-    ...{ beforeFrom: String(fromMs - hourMs), beforeTo: String(toMs - hourMs) },
+    from: String(fromMs),
+    to: String(toMs),
+    beforeFrom: String(fromMs - hourMs),
+    beforeTo: String(toMs - hourMs),
   };
 };
 
@@ -60,8 +62,11 @@ interface Counted {
 }
 
 const countsOf = ({ before, now, came, went }: Counted): z.output<typeof SeriesCounts> => ({
-  ...{ before: Number(before), series: Number(now), growth: Number(now) - Number(before) },
-  ...{ appeared: Number(came), gone: Number(went) },
+  before: Number(before),
+  series: Number(now),
+  growth: Number(now) - Number(before),
+  appeared: Number(came),
+  disappeared: Number(went),
 });
 
 /** All series of an organization or project. */
@@ -113,7 +118,8 @@ export const metricCardinality = async (
     }
     ORDER BY ${size} DESC, metric LIMIT ${limit + 1}`,
     {
-      ...{ ...timesOf(range), ...projectScopeValues(scope) },
+      ...timesOf(range),
+      ...projectScopeValues(scope),
       ...(metric === undefined ? {} : { metric }),
       ...(after === undefined ? {} : { size: after.size, afterMetric: after.metric }),
     },
@@ -151,7 +157,9 @@ export const labelCardinality = async (
     { ...timesOf(range), ...projectScopeValues(scope), metric },
   );
   return rows.map((row) => ({
-    ...{ label: row.label, valuesBefore: Number(row.values_before), values: Number(row.values_now) },
+    label: row.label,
+    valuesBefore: Number(row.values_before),
+    values: Number(row.values_now),
     series: Number(row.now),
   }));
 };

@@ -128,8 +128,10 @@ export class HistogramCells {
     const key = `${row.k}/${row.w}`;
     const known = this.#cells.get(key);
     const cell = known ?? {
-      ...{ explicit: new Map(), exponential: undefined },
-      ...{ min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY },
+      explicit: new Map(),
+      exponential: undefined,
+      min: Number.POSITIVE_INFINITY,
+      max: Number.NEGATIVE_INFINITY,
     };
     if (known === undefined) this.#cells.set(key, cell);
     cell.min = Math.min(cell.min, extreme(row.least, Number.NEGATIVE_INFINITY));
@@ -142,7 +144,9 @@ export class HistogramCells {
       return;
     }
     const own: ExponentialBuckets = {
-      ...{ scale: row.scale, zeroThreshold: row.threshold, zeroCount: numberOf(row.zero) },
+      scale: row.scale,
+      zeroThreshold: row.threshold,
+      zeroCount: numberOf(row.zero),
       positive: sideOf(row.positive),
       negative: sideOf(row.negative),
     };
@@ -160,7 +164,11 @@ export class HistogramCells {
 }
 
 const nothingIn = ({ scale, zeroThreshold }: ExponentialBuckets): ExponentialBuckets => ({
-  ...{ scale, zeroThreshold, zeroCount: 0, positive: new Map(), negative: new Map() },
+  scale,
+  zeroThreshold,
+  zeroCount: 0,
+  positive: new Map(),
+  negative: new Map(),
 });
 
 const sideOf = ([indexes, values]: SideRow): Map<number, number> =>

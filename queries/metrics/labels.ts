@@ -58,7 +58,10 @@ export const labelsOf = async (
   ]);
   const labels = (rows: readonly LabelRow[], of: 'series' | 'resource') =>
     rows.map((row) => ({
-      ...{ name: row.name, of, values: Number(row.value_count), series: Number(row.series_count) },
+      name: row.name,
+      of,
+      values: Number(row.value_count),
+      series: Number(row.series_count),
       examples: [...row.examples],
     }));
   return [...labels(own, 'series'), ...labels(ofResources, 'resource')];
@@ -90,7 +93,9 @@ export const labelValuesOf = async (
     `SELECT value, toString(uniqExact(series_id)) AS series_count FROM (SELECT series_id, ${value} AS value FROM series${join} WHERE ${ofMetric(scope)} AND ${exists})
     ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY value ORDER BY value LIMIT ${limit + 1}`,
     {
-      ...{ metric, ...seriesSeenValues(range), ...projectScopeValues(scope) },
+      metric,
+      ...seriesSeenValues(range),
+      ...projectScopeValues(scope),
       ...(prefix === undefined ? {} : { prefix }),
       ...(after === undefined ? {} : { after }),
     },

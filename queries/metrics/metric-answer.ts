@@ -44,7 +44,9 @@ export const answerOf = (
   if (stepMs === undefined) return tableOf(query, shown, values, unit, partial);
   return seriesAnswer(
     shown.map(({ labels, group }) => ({
-      ...{ name: query.metric, labels, unit },
+      name: query.metric,
+      labels,
+      unit,
       points: windows.starts.map((start, window) => [start, written(query, values(group, window))]),
     })),
     windows.partial,

@@ -141,7 +141,8 @@ export const increaseInWindows = (
 ): string => {
   const { indexOf, isLong, isWithin, shares } = windowSql(windows);
   const selected = {
-    ...{ v: value, x: integer },
+    v: value,
+    x: integer,
     ...(counter === value ? {} : { c: counter }),
     ...(divisor === undefined || divisor === counter ? {} : { d: divisor }),
   };

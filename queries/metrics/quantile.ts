@@ -102,11 +102,17 @@ export const exponentialBuckets = (buckets: ExponentialBuckets): Bucket[] => {
   };
   return [
     ...below.map(([index, count]) => ({
-      ...{ lower: -endOf(index, scale), upper: -endOf(index - 1, scale), count, isExponential: true },
+      lower: -endOf(index, scale),
+      upper: -endOf(index - 1, scale),
+      count,
+      isExponential: true,
     })),
     ...(zeroCount > 0 ? [zero] : []),
     ...above.map(([index, count]) => ({
-      ...{ lower: endOf(index - 1, scale), upper: endOf(index, scale), count, isExponential: true },
+      lower: endOf(index - 1, scale),
+      upper: endOf(index, scale),
+      count,
+      isExponential: true,
     })),
   ];
 };

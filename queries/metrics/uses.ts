@@ -48,7 +48,7 @@ const Use = z.strictObject({
 /** `unused` is said of what was looked at, and of nothing else. */
 export const MetricUses = z.strictObject({
   uses: z.union([z.array(Use).describe('At most 100; empty: unused by everything in `lookedAt`'), Unknown]),
-  lookedAt: z
+  searchedIn: z
     .array(z.strictObject({ what: z.string(), documents: z.int() }))
     .describe(
       'Kinds of documents that hold queries. Queries of other programs, such as dashboards in Grafana, are not kept here',
@@ -125,7 +125,9 @@ export const usesOfMetrics = async (
 ): Promise<ReadonlyMap<string, z.output<typeof MetricUses>>> => {
   const inPromql = await promqlNamesOf(columns, metrics, translation);
   const all = metrics.map((metric) => ({
-    ...{ metric, uses: [] as Use[], built: builtNamesOf(metric) },
+    metric,
+    uses: [] as Use[],
+    built: builtNamesOf(metric),
     inPromql: [...builtNamesOf(metric), ...(inPromql.get(metric) ?? [])],
   }));
   const searchedIn: { what: string; documents: number }[] = [];
@@ -143,7 +145,7 @@ export const usesOfMetrics = async (
   }
   const nothing = { value: null, reason: 'nothing is kept here yet that names metrics' };
   return new Map(
-    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, lookedAt: searchedIn }]),
+    all.map(({ metric, uses }) => [metric, { uses: holders.length === 0 ? nothing : uses, searchedIn: searchedIn }]),
   );
 };
 

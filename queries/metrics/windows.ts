@@ -37,7 +37,14 @@ export const windowsOf = ({ range, stepMs, stepsFrom, isNewestWithin = false }: 
   if (stepMs === undefined) {
     const width = to - from + 1n;
     return {
-      ...{ from, to, begin: from, width, count: 1, starts: [Number(from / 1_000_000n)], partial: [], ...holding },
+      from,
+      to,
+      begin: from,
+      width,
+      count: 1,
+      starts: [Number(from / 1_000_000n)],
+      partial: [],
+      ...holding,
       lookback: lookbackOf(width),
       secondsOf: () => secondsIn(range),
     };

@@ -64,7 +64,11 @@ export const evaluatePromql = async (
   const storeSteps = createStepsWriter({ scope, expression, window });
   try {
     const evaluated = await promql.threads.evaluate({
-      ...{ expression, window, scope, signal, added: promql.added },
+      expression,
+      window,
+      scope,
+      signal,
+      added: promql.added,
       retainedFromMs: retentionStartMs(plan, nowMs),
     });
     storeSteps(evaluated);

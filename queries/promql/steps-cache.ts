@@ -98,7 +98,9 @@ const lastStepOf = ({ startMs, endMs, stepMs }: EvaluationWindow): number =>
 
 /** What is known of the question now, for what is evaluated next. */
 const expectedOf = ({ window, reads }: StepsQuestion, landed: Landed, evaluatedMs: number): Expected => ({
-  ...{ window, evaluatedMs, origins: originsOf(reads) },
+  window,
+  evaluatedMs,
+  origins: originsOf(reads),
   landed: landedFor(reads, landed, pieceMsOf(window)),
 });
 

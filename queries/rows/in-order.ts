@@ -159,7 +159,10 @@ interface Placed {
   readonly place_in_order: readonly [time: string, partition: string, offset: string, ordinal: string];
 }
 const placeOfRow = ({ place_in_order: [time, partition, offset, ordinal] }: Placed): RowPlace => ({
-  ...{ time, partition, offset, ordinal },
+  time,
+  partition,
+  offset,
+  ordinal,
 });
 
 /**

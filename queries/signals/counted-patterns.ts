@@ -106,7 +106,13 @@ const rows: Readonly<Record<string, Row>> = {
 /** Fields of counts. */
 export const countFields: readonly Field<never>[] = Object.entries(rows).map(
   ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
-    ...{ name, aliases, summary, type, column, expression, ...more },
+    name,
+    aliases,
+    summary,
+    type,
+    column,
+    expression,
+    ...more,
     read: () => '',
   }),
 );

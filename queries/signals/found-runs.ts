@@ -66,7 +66,12 @@ const rows: Readonly<Record<string, Row>> = {
 /** Fields of runs. */
 export const runFields: readonly Field<never>[] = Object.entries(rows).map(
   ([name, [type, expression, summary, { aliases = [], column = expression } = {}]]) => ({
-    ...{ name, aliases, summary, type, column, expression },
+    name,
+    aliases,
+    summary,
+    type,
+    column,
+    expression,
     read: () => '',
   }),
 );

@@ -84,7 +84,13 @@ const rows: Readonly<Record<string, Row>> = {
 /** Fields of signals. Those that have several values are searched in each of them, and group a signal under each of them. */
 export const signalFields: readonly Field<never>[] = Object.entries(rows).map(
   ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
-    ...{ name, aliases, summary, type, column, expression, ...more },
+    name,
+    aliases,
+    summary,
+    type,
+    column,
+    expression,
+    ...more,
     read: () => '',
   }),
 );

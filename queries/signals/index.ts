@@ -8,7 +8,11 @@ import { synthetics } from './synthetics.ts';
 import { traces } from './traces.ts';
 
 const registry = {
-  ...{ logs, traces, metrics, detections, synthetics },
+  logs,
+  traces,
+  metrics,
+  detections,
+  synthetics,
   'log-patterns': logPatterns,
 } as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;

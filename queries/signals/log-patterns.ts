@@ -8,7 +8,8 @@ export const logPatterns = defineSignal({
   entitlement: 'logs',
   keptDays: (days) => days.logs,
   newest: {
-    ...{ table: 'log_pattern_counts', time: 'minute' },
+    table: 'log_pattern_counts',
+    time: 'minute',
     // Counts of late records come in between: they tell of no later minute.
     upTo: "least(max(received_at), toDateTime64(maxIf(minute, minute <= received_at) + 60, 3, 'UTC'))",
   },
@@ -16,7 +17,11 @@ export const logPatterns = defineSignal({
   text: bodySearch,
   hasAttributeIndex: false,
   queryable: {
-    ...{ table: 'log_pattern_counts', from: countedPatterns, unit: '{record}', areReplaced: true },
-    ...{ counted: 'count', leastStepMs: 60_000 },
+    table: 'log_pattern_counts',
+    from: countedPatterns,
+    unit: '{record}',
+    areReplaced: true,
+    counted: 'count',
+    leastStepMs: 60_000,
   },
 });

@@ -6,10 +6,25 @@ import { defineSignal, json, number, text, time, wholeRecords } from './definiti
 import { foundLogs, type LogRow, logSelection } from './log-record.ts';
 
 const columns = {
-  ...{ timestamp: time, severity: text, service: text, body: json, attributes: json, resource: json },
-  ...{ traceId: text, spanId: text, id: text, observedTimestamp: time, severityNumber: number, eventName: text },
-  ...{ droppedAttributes: number, flags: number, resourceDroppedAttributes: number, resourceSchemaUrl: text },
-  ...{ scope: json, projectId: text, patternId: text },
+  timestamp: time,
+  severity: text,
+  service: text,
+  body: json,
+  attributes: json,
+  resource: json,
+  traceId: text,
+  spanId: text,
+  id: text,
+  observedTimestamp: time,
+  severityNumber: number,
+  eventName: text,
+  droppedAttributes: number,
+  flags: number,
+  resourceDroppedAttributes: number,
+  resourceSchemaUrl: text,
+  scope: json,
+  projectId: text,
+  patternId: text,
 } as const;
 
 export const logs = defineSignal({

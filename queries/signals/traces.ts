@@ -7,10 +7,27 @@ import { defineSignal, duration, json, number, spanParts, text, time, wholeRecor
 import { type SpanRow, spanOf, spanSelection } from './span-record.ts';
 
 const columns = {
-  ...{ startTime: time, service: text, name: text, durationNs: duration, kind: text },
-  ...{ status: text, statusMessage: text, attributes: json, resource: json, traceId: text, spanId: text },
-  ...{ parentSpanId: text, traceState: text, flags: number, dropped: json, resourceDroppedAttributes: number },
-  ...{ resourceSchemaUrl: text, scope: json, events: json, links: json, projectId: text },
+  startTime: time,
+  service: text,
+  name: text,
+  durationNs: duration,
+  kind: text,
+  status: text,
+  statusMessage: text,
+  attributes: json,
+  resource: json,
+  traceId: text,
+  spanId: text,
+  parentSpanId: text,
+  traceState: text,
+  flags: number,
+  dropped: json,
+  resourceDroppedAttributes: number,
+  resourceSchemaUrl: text,
+  scope: json,
+  events: json,
+  links: json,
+  projectId: text,
 } as const;
 
 export const traces = defineSignal({

@@ -72,7 +72,8 @@ const memberOf = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number[]):
   if (lengths.some((ms) => ms % sliceMs !== 0))
     throw invalid('windows', `must be whole slices of the objective, of ${sliceMs / 60_000}m each`);
   return {
-    ...{ query, slo },
+    query,
+    slo,
     instants: endsMs.map((ms) => {
       const endMs = Math.floor(ms / sliceMs) * sliceMs;
       const windows = lengths.map((length) => ({ fromMs: endMs - length, toMs: endMs }));
@@ -132,7 +133,7 @@ const answerOf = (member: Member, summed: (window: Window) => Sums, context: Que
   if (context.stepMs !== undefined) {
     const { atMs } = endsOf(context);
     const points = figures.map(({ value }, index): [number, number | null] => [atMs[index] ?? 0, toNumber(value)]);
-    return seriesAnswer([{ ...{ name, unit, points }, labels: {} }], []);
+    return seriesAnswer([{ name, unit, points, labels: {} }], []);
   }
   return tableAnswer(
     [name, 'bad', 'total', 'coverage'].map((column) => ({ name: column, type: 'number', unit })),
@@ -172,7 +173,8 @@ export const runSloBatch = async (
     reading,
     known.map(({ member }) => ({
       ...member.slo,
-      ...{ windows: windowsIn(member), excluded: excludedBy(member.slo.objective) },
+      windows: windowsIn(member),
+      excluded: excludedBy(member.slo.objective),
     })),
   );
   for (const [place, { member, index }] of known.entries())

@@ -54,7 +54,8 @@ export const readSlicesOf = async (
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND total > 0 ORDER BY begin`,
     {
       ...seriesParameters(of),
-      ...{ from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000) },
+      from: Math.ceil(fromMs / 1000),
+      to: Math.ceil(toMs / 1000),
     },
     { maxResultRows: 2_000_000 },
   );
@@ -105,8 +106,11 @@ export const readMeasurements = async (
     rows.map((row) => [
       `${row.slo_id} ${row.series}`,
       {
-        ...{ measuredAtMs: Number(row.look), fromMs: Number(row.from_at), upToMs: Number(row.up_to) },
-        ...{ settledUpToMs: Number(row.settled), error: row.error },
+        measuredAtMs: Number(row.look),
+        fromMs: Number(row.from_at),
+        upToMs: Number(row.up_to),
+        settledUpToMs: Number(row.settled),
+        error: row.error,
       },
     ]),
   );

@@ -29,7 +29,11 @@ interface TallyRow {
 }
 
 const tallyIn = ({ own, every, known, enough, parts, by_total, many }: TallyRow): Tally => ({
-  ...{ good: BigInt(own), total: BigInt(every), slices: Number(known), reached: Number(enough), shares: BigInt(parts) },
+  good: BigInt(own),
+  total: BigInt(every),
+  slices: Number(known),
+  reached: Number(enough),
+  shares: BigInt(parts),
   byTotal:
     many === '0' ? new Map(Object.entries(by_total).map(([total, good]) => [BigInt(total), BigInt(good)])) : undefined,
 });
@@ -179,7 +183,10 @@ const addDays = async (
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters(of),
-      ...{ from: dateOf(from), to: dateOf(to), divided: [...divided].map(dateOf), counted: countedFor(objective) },
+      from: dateOf(from),
+      to: dateOf(to),
+      divided: [...divided].map(dateOf),
+      counted: countedFor(objective),
       cuts: cutsMs.map((ms) => Math.ceil(ms / dayMs)),
     },
     { maxResultRows: 1_000_000 },
@@ -224,9 +231,13 @@ export const readCuts = async (
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters(of),
-      ...{ cuts, from: cuts[0] ?? 0, to: cuts.at(-1) ?? 0 },
+      cuts,
+      from: cuts[0] ?? 0,
+      to: cuts.at(-1) ?? 0,
       ...(left !== undefined && {
-        ...{ left: left.days, stale: left.ofSome.map(({ sloId }) => sloId), days: left.ofSome.map(({ day }) => day) },
+        left: left.days,
+        stale: left.ofSome.map(({ sloId }) => sloId),
+        days: left.ofSome.map(({ day }) => day),
       }),
     },
     { maxResultRows: 1_000_000 },
@@ -253,7 +264,9 @@ export const readPieces = async (
     GROUP BY slo_id, series, part`,
     {
       ...seriesParameters([series]),
-      ...{ from: Math.ceil(fromMs / 1000), to: Math.ceil(toMs / 1000), piece: pieceMs / 1000 },
+      from: Math.ceil(fromMs / 1000),
+      to: Math.ceil(toMs / 1000),
+      piece: pieceMs / 1000,
     },
     { maxResultRows: 1_000_000 },
   );

@@ -50,7 +50,10 @@ export const logsOfTrace = async (
     `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${projectScopeCondition(scope)}`,
     {
-      ...{ trace: traceId, from: String(range.from), to: String(range.to), ...projectScopeValues(scope) },
+      trace: traceId,
+      from: String(range.from),
+      to: String(range.to),
+      ...projectScopeValues(scope),
       ...(spanId === undefined ? {} : { span: spanId }),
     },
     { limit: page.limit, after: page.cursor === undefined ? undefined : { time, partition, offset, ordinal } },

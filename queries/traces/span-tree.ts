@@ -80,7 +80,11 @@ class TreeMaker {
     for (const [index, parent] of this.#parents.entries()) if (parent >= 0) (children[parent] as number[]).push(index);
     const roots = this.#roots();
     return {
-      ...{ size: this.#spans.length, parents: this.#parents, children, roots, warnings: this.#warnings },
+      size: this.#spans.length,
+      parents: this.#parents,
+      children,
+      roots,
+      warnings: this.#warnings,
       ...this.#placed(children, roots),
     };
   }
@@ -145,7 +149,9 @@ class TreeMaker {
   #placed(children: readonly (readonly number[])[], roots: readonly number[]): Placed {
     const { length } = this.#spans;
     const placed: Placed = {
-      ...{ starts: new Float64Array(length), ends: new Float64Array(length), shifts: new Float64Array(length) },
+      starts: new Float64Array(length),
+      ends: new Float64Array(length),
+      shifts: new Float64Array(length),
       awaited: new Uint8Array(length),
     };
     const order = [...roots];

@@ -125,7 +125,10 @@ const inOrder = (
 };
 
 const placeValues = ({ time, partition, offset, ordinal }: Place): Record<string, string> => ({
-  ...{ time, partition, offset, ordinal },
+  time,
+  partition,
+  offset,
+  ordinal,
 });
 
 /** First the places of the slowest, then these spans alone: whole spans are wide, and all that match are looked at. */
@@ -142,7 +145,8 @@ const slowest = async (
     `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${placeSelection} FROM spans
     WHERE tenant_id = {tenant:String} AND ${withinRange('traces')} AND ${condition.sql}${since} ${order}`,
     {
-      ...{ ...condition.parameters, ...rangeValues(range) },
+      ...condition.parameters,
+      ...rangeValues(range),
       ...(after === undefined ? {} : { lasted: after.lasted, ...placeValues(after) }),
     },
   );

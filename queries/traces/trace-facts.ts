@@ -161,8 +161,12 @@ export class TraceAnalysis {
     this.#indexes = new Map(rows.map(({ at }, index) => [at, index]));
     this.#begin = BigInt(rows[0]?.start ?? 0);
     this.#spans = rows.map(({ span, parent, start, lasted, kind, resource }) => ({
-      ...{ spanId: span, parentSpanId: parent, kind, resourceId: resource },
-      ...{ start: Number(BigInt(start) - this.#begin), duration: Number(lasted) },
+      spanId: span,
+      parentSpanId: parent,
+      kind,
+      resourceId: resource,
+      start: Number(BigInt(start) - this.#begin),
+      duration: Number(lasted),
     }));
     this.#tree = spanTree(this.#spans);
     this.#path = criticalPath(this.#tree, this.#tree.roots[0] ?? 0);
@@ -220,7 +224,11 @@ export class TraceAnalysis {
     const { span, service, name, parent } = this.#rows[index] as FactRow;
     const { start, duration } = this.#spans[index] as TreeSpan;
     return {
-      ...{ spanId: span, service, name, startTime: this.#timeOf(start), durationNs: wholeNs(duration) },
+      spanId: span,
+      service,
+      name,
+      startTime: this.#timeOf(start),
+      durationNs: wholeNs(duration),
       parentSpanId: /^0*$/.test(parent) ? null : parent,
     };
   }
@@ -244,7 +252,10 @@ export class TraceAnalysis {
       .sort(([one, a], [other, b]) => b.onPath - a.onPath || b.own - a.own || (one < other ? -1 : 1))
       .slice(0, maxServices)
       .map(([service, { own, onPath, ...counts }]) => ({
-        ...{ service, ...counts, selfTimeNs: wholeNs(own), criticalPathNs: wholeNs(onPath) },
+        service,
+        ...counts,
+        selfTimeNs: wholeNs(own),
+        criticalPathNs: wholeNs(onPath),
       }));
   }
 

@@ -131,13 +131,17 @@ export const joinByLabels: Transform<'join-by-labels'> = (tables, { value: label
       columns: [
         ...keys.map(
           (key): Column => ({
-            ...{ name: key, type: 'text', unit: '' },
+            name: key,
+            type: 'text',
+            unit: '',
             values: rows.map(({ group }) => group[0]?.labels[key] ?? ''),
           }),
         ),
         ...names.map(
           (name): Column => ({
-            ...{ name, type: 'number', unit: unitOf(name) },
+            name,
+            type: 'number',
+            unit: unitOf(name),
             values: rows.map(({ group, row }) => group.find((each) => each.name === name)?.column.values[row] ?? null),
           }),
         ),

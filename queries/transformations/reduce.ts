@@ -81,12 +81,16 @@ const trendOf = (query: string, tables: readonly Table[], reducer: string): Tabl
     columns: [
       ...labels.map(
         (label): Column => ({
-          ...{ name: label, type: 'text', unit: '' },
+          name: label,
+          type: 'text',
+          unit: '',
           values: series.map(({ value }) => value.labels?.[label] ?? ''),
         }),
       ),
       {
-        ...{ name: `Trend #${query}`, type: 'json', unit: series[0]?.value.unit ?? '' },
+        name: `Trend #${query}`,
+        type: 'json',
+        unit: series[0]?.value.unit ?? '',
         values: series.map(({ time, value }) => ({
           value: reduced(reducer, value.values),
           points: time.values.map((at, index) => [at, value.values[index] ?? null]),

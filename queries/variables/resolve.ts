@@ -102,7 +102,7 @@ const interval = (
   const rangeMs = Number((range.to - range.from) / 1_000_000n);
   const value =
     selected === 'auto' && auto !== undefined
-      ? stepText(autoStepMs(rangeMs / auto.steps, lengthMs(auto.least)))
+      ? stepText(autoStepMs(rangeMs / auto.steps, lengthMs(auto.min)))
       : stepText(lengthMs(selected));
   return { item: { name, options, selected: [selected], partial: [] }, value: single(value) };
 };

@@ -96,7 +96,14 @@ export const start = async (
   const admit = admission(keyring, freshness, limits, rejections);
   const opened: Opened[] = receivers.map((receiver) =>
     receiver.open({
-      ...{ admit, ingestion, rejections, inFlight, sourceOf, clock, log, settings },
+      admit,
+      ingestion,
+      rejections,
+      inFlight,
+      sourceOf,
+      clock,
+      log,
+      settings,
       requestMetrics: requestMetricsOf(receiverMetrics, receiver.name),
     }),
   );
@@ -112,7 +119,16 @@ export const start = async (
   };
   try {
     extraEndpoints = await openExtraEndpoints({
-      ...{ documents, keyring, producer, limits, freshness, inFlight, sourceOf, metrics, clock, log },
+      documents,
+      keyring,
+      producer,
+      limits,
+      freshness,
+      inFlight,
+      sourceOf,
+      metrics,
+      clock,
+      log,
     });
     opened.push(extraEndpoints);
     for (const { listen } of opened)

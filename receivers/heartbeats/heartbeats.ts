@@ -154,8 +154,10 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
     const body = `${text}\n`;
     response
       .writeHead(status, {
-        ...{ 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) },
-        ...{ 'cache-control': 'no-store', ...headers },
+        'content-type': 'text/plain; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+        'cache-control': 'no-store',
+        ...headers,
       })
       .end(request.method === 'HEAD' ? undefined : body);
   };

@@ -13,7 +13,7 @@ export const StableId = z
 /** Of a panel or section: one for each chosen value of a variable. */
 const repeated = {
   variable: VariableName,
-  most: z.int().min(1).max(100).default(100).describe('Most of them'),
+  max: z.int().min(1).max(100).default(100).describe('Most of them'),
 };
 
 const SectionRepeat = z.strictObject(repeated);

@@ -133,7 +133,7 @@ export const Variable = z.discriminatedUnion('kind', [
     auto: z
       .strictObject({
         steps: z.int().min(1).max(10_000).default(30).describe('Into how many steps it divides the range'),
-        least: duration.default('10s'),
+        min: duration.default('10s'),
       })
       .optional()
       .describe('Present where auto may be chosen: a step that fits the range'),

@@ -26,7 +26,7 @@ const reduce = z
   .strictObject({
     reducer: Reducer.default('last-not-null'),
     everyRow: z.boolean().default(false).describe('One value for each row instead of one for each field'),
-    most: z.int().min(1).max(1000).nullable().default(null).describe('Most rows'),
+    max: z.int().min(1).max(1000).nullable().default(null).describe('Most rows'),
     fields: text(1024).default('').describe('RE2: only fields whose name matches; empty: those that are numbers'),
   })
   .prefault({});
@@ -207,7 +207,7 @@ const records = [
       .describe('Which lines that follow each other count as one'),
     fields: z.array(text(512)).max(64).default([]),
   }),
-  kind('traces', { most: z.int().min(1).max(1000).default(100) }),
+  kind('traces', { max: z.int().min(1).max(1000).default(100) }),
   kind('node-graph', {
     nodeUnits: z.array(text(64)).max(2).default([]).describe('Of the main figure and the second one'),
     edgeUnits: z.array(text(64)).max(2).default([]),
@@ -238,7 +238,7 @@ const others = [
     search: text(1024).default('').describe('In names of rules; may use variables'),
     labels: text(4096).default('').describe('Matchers, such as {team="core"}; may use variables'),
     groupBy: z.array(text(256)).max(8).default([]),
-    most: z.int().min(1).max(1000).default(20),
+    max: z.int().min(1).max(1000).default(20),
     order: z.enum(['severity', 'newest', 'oldest', 'name', 'name-descending']).default('severity'),
   }),
   kind('dashboards', {
@@ -248,14 +248,14 @@ const others = [
     search: text(256).default(''),
     folder: text(512).default(''),
     tags: z.array(text(64)).max(32).default([]),
-    most: z.int().min(1).max(1000).default(10),
+    max: z.int().min(1).max(1000).default(10),
     headings: z.boolean().default(true),
     keepTime: z.boolean().default(false),
     keepVariables: z.boolean().default(false),
   }),
   kind('placeholder', {
     sourceType: text(256).describe('What it was where it came from: the type of the panel or of its data source'),
-    why: text(1024).default('').describe('Why it cannot be shown'),
+    reason: text(1024).default('').describe('Why it cannot be shown'),
     queries: z.array(text(65_536)).max(100).default([]).describe('As they were written there'),
   }),
 ] as const;

@@ -8,8 +8,22 @@ import { LogChecks } from './validate.ts';
 
 /** What stands where in a row; `filled` is whose it is. A time or an id that the record lacks is -1, a text an empty run. */
 export const logRow = {
-  ...{ filled: 0, time: 1, observed: 2, severity: 3, textStart: 4, textEnd: 5, nameStart: 6, nameEnd: 7 },
-  ...{ bodyStart: 8, bodyEnd: 9, attributesStart: 10, attributesEnd: 11, dropped: 12, flags: 13, trace: 14, span: 15 },
+  filled: 0,
+  time: 1,
+  observed: 2,
+  severity: 3,
+  textStart: 4,
+  textEnd: 5,
+  nameStart: 6,
+  nameEnd: 7,
+  bodyStart: 8,
+  bodyEnd: 9,
+  attributesStart: 10,
+  attributesEnd: 11,
+  dropped: 12,
+  flags: 13,
+  trace: 14,
+  span: 15,
 } as const;
 export const logRowWidth = 16;
 

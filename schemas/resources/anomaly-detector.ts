@@ -14,7 +14,9 @@ export interface StoredDetector {
 }
 
 export const anomalyDetectors = defineCollection<StoredDetector>({
-  ...{ name: 'anomaly-detectors', unique: [['name']], indexes: [['projectId']] },
+  name: 'anomaly-detectors',
+  unique: [['name']],
+  indexes: [['projectId']],
 });
 
 /** Of an organization. */

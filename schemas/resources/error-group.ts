@@ -39,7 +39,7 @@ export const ErrorMerge = z.strictObject({
   /** Name of who did it, for people. */
   mergedBy: z.string(),
   /** Fingerprints that it is kept apart from. */
-  apartFrom: z.array(z.string()),
+  separateFrom: z.array(z.string()),
 });
 export type ErrorMerge = z.output<typeof ErrorMerge>;
 

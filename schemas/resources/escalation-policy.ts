@@ -45,5 +45,7 @@ export const EscalationPolicyFields = z.strictObject({
 export type EscalationPolicy = z.output<typeof EscalationPolicyFields>;
 
 export const escalationPolicies = defineCollection<EscalationPolicy>({
-  ...{ name: 'escalation-policies', unique: [['name']], indexes: [['steps.targets.id']] },
+  name: 'escalation-policies',
+  unique: [['name']],
+  indexes: [['steps.targets.id']],
 });

@@ -28,9 +28,9 @@ export interface FileBaseline {
   /** SHA-256 of them with their states. */
   readonly contentHash: string;
   /** The time in which they were seen; null for one whose files were given. */
-  readonly takenFrom: string | null;
-  readonly takenUntil: string;
-  readonly takenBy: string;
+  readonly capturedFrom: string | null;
+  readonly capturedUntil: string;
+  readonly capturedBy: string;
   readonly approvedAt: string | null;
   readonly approvedBy: string | null;
   readonly retiredAt: string | null;

@@ -41,5 +41,6 @@ export interface MaintenanceWindow extends z.output<typeof MaintenanceWindowFiel
   readonly createdBy: string;
 }
 export const maintenanceWindows = defineCollection<MaintenanceWindow>({
-  ...{ name: 'maintenance-windows', unique: [['name']] },
+  name: 'maintenance-windows',
+  unique: [['name']],
 });

@@ -90,7 +90,9 @@ export interface OnCallSchedule extends z.output<typeof OnCallScheduleFields> {
   readonly userIds: readonly string[];
 }
 export const onCallSchedules = defineCollection<OnCallSchedule>({
-  ...{ name: 'on-call-schedules', unique: [['name']], indexes: [['userIds']] },
+  name: 'on-call-schedules',
+  unique: [['name']],
+  indexes: [['userIds']],
 });
 
 /** A version of a schedule. Versions are kept for good, those of a deleted schedule too. */
@@ -102,5 +104,7 @@ export interface StoredOnCallVersion extends OnCallVersion {
   readonly until: string | null;
 }
 export const onCallVersions = defineCollection<StoredOnCallVersion>({
-  ...{ name: 'on-call-versions', indexes: [['scheduleId', 'until'], ['until']], unique: [['scheduleId', 'number']] },
+  name: 'on-call-versions',
+  indexes: [['scheduleId', 'until'], ['until']],
+  unique: [['scheduleId', 'number']],
 });

@@ -15,7 +15,10 @@ export const OneTimeToken = z.discriminatedUnion('purpose', [
   /** Of a page. It can be used again, as to acknowledge twice changes nothing. */
   z.strictObject({
     purpose: z.literal('acknowledge-incident'),
-    ...{ tenantId: z.string(), incidentId: z.string(), personId: z.string(), expiresAt },
+    tenantId: z.string(),
+    incidentId: z.string(),
+    personId: z.string(),
+    expiresAt,
   }),
 ]);
 export type OneTimeToken = z.output<typeof OneTimeToken>;

@@ -32,21 +32,32 @@ export interface Reference {
 export const references: readonly Reference[] = [
   { from: licenseKeys, noun: 'license key', path: 'projectId', to: projects, where: { revokedAt: null } },
   {
-    ...{ from: dashboards, noun: 'dashboard', path: savedQueriesOfPanels, to: savedQueries },
+    from: dashboards,
+    noun: 'dashboard',
+    path: savedQueriesOfPanels,
+    to: savedQueries,
     isPrivate: (document) => (document as { readonly visibility?: unknown }).visibility === 'private',
   },
   {
-    ...{ from: escalationPolicies, noun: 'escalation policy', path: 'steps.targets.id', kind: 'schedule' },
+    from: escalationPolicies,
+    noun: 'escalation policy',
+    path: 'steps.targets.id',
+    kind: 'schedule',
     to: onCallSchedules,
   },
   { from: maintenanceWindows, noun: 'maintenance window', path: 'projectIds', to: projects },
   { from: syntheticChecks, noun: 'synthetic check', path: 'projectId', to: projects },
   {
-    ...{ from: alertRoutings, noun: 'routing document', path: 'receivers.escalationPolicyId' },
+    from: alertRoutings,
+    noun: 'routing document',
+    path: 'receivers.escalationPolicyId',
     to: escalationPolicies,
   },
   {
-    ...{ from: incidents, noun: 'incident', path: 'escalationPolicyId', to: escalationPolicies },
+    from: incidents,
+    noun: 'incident',
+    path: 'escalationPolicyId',
+    to: escalationPolicies,
     where: { status: { $in: ['open', 'acknowledged'] } },
   },
 ];

@@ -10,7 +10,7 @@ export interface RetroHunt {
   readonly records: number;
   readonly signals: number;
   /** False where there were more records, or more signals, than one hunt looks at. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** Why it failed; empty where it did not. */
   readonly message: string;
 }

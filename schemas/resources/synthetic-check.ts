@@ -11,7 +11,9 @@ export interface StoredCheck {
 }
 
 export const syntheticChecks = defineCollection<StoredCheck>({
-  ...{ name: 'synthetic-checks', unique: [['name']], indexes: [['locations'], ['projectId']] },
+  name: 'synthetic-checks',
+  unique: [['name']],
+  indexes: [['locations'], ['projectId']],
 });
 
 /** Of an organization. */

@@ -18,7 +18,8 @@ export interface SyntheticLocation extends z.output<typeof LocationFields> {
 }
 
 export const syntheticLocations = defineCollection<SyntheticLocation>({
-  ...{ name: 'synthetic-locations', unique: [['name']] },
+  name: 'synthetic-locations',
+  unique: [['name']],
 });
 
 /** Of an organization. */
@@ -34,13 +35,14 @@ export interface SyntheticProbeContact {
   readonly location: string;
   /** Names the probe among those of its location. */
   readonly probe: string;
-  readonly heardAt: string;
+  readonly lastSeenAt: string;
   /** What it cannot run. */
-  readonly cannot?: readonly Inability[];
+  readonly unsupportedTypes?: readonly Inability[];
   /** What its clock is ahead of the platform's. */
   readonly clockAheadMs?: number;
 }
 
 export const syntheticProbeContacts = defineCollection<SyntheticProbeContact>({
-  ...{ name: 'synthetic-probe-contacts', indexes: [['location']] },
+  name: 'synthetic-probe-contacts',
+  indexes: [['location']],
 });

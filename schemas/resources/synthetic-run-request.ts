@@ -7,7 +7,7 @@ export interface SyntheticRunRequest {
   /** A check that is not saved, whose id is nobody else's: its run is answered, and is no telemetry. */
   readonly tried?: object;
   readonly locations: readonly string[];
-  readonly askedMs: number;
+  readonly requestedAtMs: number;
   /** A failure elsewhere asks for it: it counts as those of the schedule do. */
   readonly isElsewhere?: boolean;
   /** By location. */

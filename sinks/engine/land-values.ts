@@ -123,8 +123,14 @@ const valueScanner = (topic: ValueTopic, landed: readonly Landed[]): Scanner => 
     scan({ value, offset, timestampMs, headers }: ScanMessage, partition: number): void {
       const { emitter = '', offset: emittedOffset = 0, part = 0 } = emittedPosition(headers) ?? {};
       const origin = {
-        ...{ topic: topic.name, partition, offset, ordinal: 0, received_at: timestampMs },
-        ...{ emitter, emitted_offset: emittedOffset, emitted_part: part },
+        topic: topic.name,
+        partition,
+        offset,
+        ordinal: 0,
+        received_at: timestampMs,
+        emitter,
+        emitted_offset: emittedOffset,
+        emitted_part: part,
       };
       const content: unknown = topicValue(topic, value);
       const values = 'item' in topic ? (content as unknown[]) : [content];

@@ -28,7 +28,19 @@ export const deadLetterScanner = (): Scanner => {
       if (deadLetter.chunk !== 0) return;
       const { id, signal, origin, kind, reason, message, position = null, source, size, cut, chunks } = deadLetter;
       deadLetters.push({
-        ...{ id, signal, origin, kind, reason, message, position, source, size, cut, chunks, partition, offset },
+        id,
+        signal,
+        origin,
+        kind,
+        reason,
+        message,
+        position,
+        source,
+        size,
+        cut,
+        chunks,
+        partition,
+        offset,
         tenant_id: deadLetter.tenantId,
         project_id: deadLetter.projectId,
         key_id: deadLetter.keyId,

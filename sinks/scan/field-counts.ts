@@ -155,9 +155,19 @@ export class FieldCounts {
     const { tenantId, projectId, hour, totals } = bucket;
     const push: Push = (kind, key, type, { records, first, last }) => {
       this.#values.push({
-        ...{ tenant_id: tenantId, project_id: projectId, topic: this.#fields.topic, hour: hour * hourMs },
-        ...{ kind, key, type, records, first_seen: first, last_seen: last },
-        ...{ ...range, received_at: this.#receivedAtMs, partition: this.#partition },
+        tenant_id: tenantId,
+        project_id: projectId,
+        topic: this.#fields.topic,
+        hour: hour * hourMs,
+        kind,
+        key,
+        type,
+        records,
+        first_seen: first,
+        last_seen: last,
+        ...range,
+        received_at: this.#receivedAtMs,
+        partition: this.#partition,
       });
     };
     let written = 0;

@@ -50,7 +50,12 @@ const rowOf = (
   { partition, offset }: Pick<UsageRow, 'partition' | 'offset'>,
 ): UsageRow => ({
   ...emptyUsageRow,
-  ...{ tenant_id: tenantId, project_id: projectId, key_id: keyId, signal, partition, offset },
+  tenant_id: tenantId,
+  project_id: projectId,
+  key_id: keyId,
+  signal,
+  partition,
+  offset,
   outcome: onlyGroup === undefined ? 'accepted' : 'replayed',
 });
 
@@ -138,6 +143,9 @@ export const acceptedRows = (
   const row = rowOf(decoded, place);
   return [...receivedOf(decoded).values()].map(({ hour, requests, records, bytes }) => ({
     ...row,
-    ...{ hour, requests, records, bytes },
+    hour,
+    requests,
+    records,
+    bytes,
   }));
 };

@@ -34,9 +34,14 @@ export const metricScanner = (): Scanner => {
       const position = emittedPosition(headers);
       if (position === undefined) return;
       emitted.push({
-        ...{ tenant_id: headers['tenant'] ?? '', topic: topics.remoteWrite.name, partition, offset },
-        ...{ received_at: timestampMs, emitter: position.emitter },
-        ...{ emitted_offset: position.offset, emitted_part: position.part },
+        tenant_id: headers['tenant'] ?? '',
+        topic: topics.remoteWrite.name,
+        partition,
+        offset,
+        received_at: timestampMs,
+        emitter: position.emitter,
+        emitted_offset: position.offset,
+        emitted_part: position.part,
       });
     },
     abandon() {

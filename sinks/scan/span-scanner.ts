@@ -52,7 +52,6 @@ class SpanScanner extends RecordScanner {
     this.#links.abandon();
   }
 
-  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case a field; a call for each costs a tenth of the scan
   protected record(reader: WireCursor, end: number): void {
     let startLow = 0;
     let startHigh = 0;

@@ -12,7 +12,7 @@ export interface GroupAnswer {
   /** Why the condition does not hold whatever the value: a part of a sentence. */
   readonly tooFew?: string | undefined;
   /** What the value means, where a number says little: it is told instead of the comparison. */
-  readonly says?: { readonly text: string; readonly why: string } | undefined;
+  readonly says?: { readonly text: string; readonly reason: string } | undefined;
   /** Whether 0 means that there was nothing. */
   readonly isCount?: boolean | undefined;
 }

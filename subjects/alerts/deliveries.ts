@@ -48,13 +48,24 @@ const iso = (ms: string): string => new Date(Number(ms)).toISOString();
 const deliveryOf = (row: Row): Delivery => {
   const steps = [...row.steps].sort(([left], [right]) => left - right);
   return {
-    ...{ id: row.id, receiver: row.receiver, groupKey: row.group_key, status: row.status, reason: row.reason },
-    ...{ firing: row.firing, resolved: row.resolved, isTest: row.is_test === 1, queuedAt: iso(row.queued) },
+    id: row.id,
+    receiver: row.receiver,
+    groupKey: row.group_key,
+    status: row.status,
+    reason: row.reason,
+    firing: row.firing,
+    resolved: row.resolved,
+    isTest: row.is_test === 1,
+    queuedAt: iso(row.queued),
     state: steps.at(-1)?.[2] ?? 'queued',
     attempts: steps
       .filter(([number]) => number > 0)
       .map(([number, at, state, statusCode, answer, latencyMs]) => ({
-        ...{ number, at: iso(at), state, answer, latencyMs },
+        number,
+        at: iso(at),
+        state,
+        answer,
+        latencyMs,
         statusCode: statusCode === 0 ? null : statusCode,
       })),
   };

@@ -165,7 +165,10 @@ class Evaluating {
     const worst = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
     return {
       state: { form: this.#form, alerts: this.#alerts },
-      ...{ transitions: this.#transitions, groups: this.#groups, ruleState: worst ?? 'inactive', error },
+      transitions: this.#transitions,
+      groups: this.#groups,
+      ruleState: worst ?? 'inactive',
+      error,
     };
   }
 
@@ -205,7 +208,7 @@ class Evaluating {
     const place = this.#placeOf(problemKey, { reason });
     const severity = highestSeverity(this.#given.rule);
     if (policy === 'alert')
-      this.#apply(problemKey, place, held(place, { is: 'held', severity, value: null, why: explanation }));
+      this.#apply(problemKey, place, held(place, { is: 'held', severity, value: null, reason: explanation }));
     else if (policy === 'unknown') this.#apply(problemKey, place, unknown(place, explanation));
     else this.#solve();
   }
@@ -264,7 +267,11 @@ class Evaluating {
     const severity = next.memo?.severity ?? before?.severity ?? null;
     const { state, reason, value } = next;
     this.#groups.push({
-      ...{ alertId, labels, state, reason, value: finite(value) },
+      alertId,
+      labels,
+      state,
+      reason,
+      value: finite(value),
       severity: state === 'inactive' ? null : severity,
       sinceMs: state === 'inactive' ? null : (next.memo?.sinceMs ?? null),
       startedAtMs: next.memo?.firedAtMs ?? null,
@@ -290,13 +297,23 @@ class Evaluating {
       tenantId,
       ...(rule.projectId !== null && { projectId: rule.projectId }),
       id: transitionIdOf(alertId, nowMs, `${next.state} ${severity}`),
-      ...{ alertId, ruleId: rule.id, ruleVersion: rule.version, ruleName: rule.name },
-      ...{ labels: alertLabels(rule, values), annotations: alertAnnotations(rule, values, queried) },
-      ...{ severity, from, to: next.state, atMs: nowMs, value: finite(value) },
+      alertId,
+      ruleId: rule.id,
+      ruleVersion: rule.version,
+      ruleName: rule.name,
+      labels: alertLabels(rule, values),
+      annotations: alertAnnotations(rule, values, queried),
+      severity,
+      from,
+      to: next.state,
+      atMs: nowMs,
+      value: finite(value),
       ...(startedAtMs !== undefined && { startedAtMs }),
       ...(hasEnded && { endedAtMs: nowMs }),
       held: {
-        ...{ value: finite(held.value), text: compared?.text ?? '', threshold: compared?.threshold ?? '' },
+        value: finite(held.value),
+        text: compared?.text ?? '',
+        threshold: compared?.threshold ?? '',
         ...alertMeasure(rule.condition),
       },
       reason: reason.slice(0, 4096),

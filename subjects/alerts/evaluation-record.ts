@@ -51,11 +51,20 @@ export const toEvaluationRecords = (
   const { groups, ruleState, error = '' } = evaluation;
   const worst = ranks.map((rank) => groups.find(({ state }) => state === rank)).find((group) => group !== undefined);
   return inParts(reportedGroups(evaluation)).map((part, index) => ({
-    ...{ tenantId, projectId: rule.projectId ?? '', ruleId: rule.id, ruleVersion: rule.version, atMs: nowMs },
-    ...{ durationMs, lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31) },
-    ...{ state: ruleState, error: error.slice(0, 4096), groupCount: groups.length },
+    tenantId,
+    projectId: rule.projectId ?? '',
+    ruleId: rule.id,
+    ruleVersion: rule.version,
+    atMs: nowMs,
+    durationMs,
+    lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31),
+    state: ruleState,
+    error: error.slice(0, 4096),
+    groupCount: groups.length,
     firingCount: groups.filter(({ state }) => state === 'firing' || state === 'recovering').length,
-    ...{ value: worst?.value ?? null, part: index, groups: part },
+    value: worst?.value ?? null,
+    part: index,
+    groups: part,
   }));
 };
 
@@ -71,10 +80,17 @@ interface RecordedRule {
 /** An evaluation of a recording rule for the same topic: it has no alerts. */
 export const toRecordingRecord = ({ outcome, nowMs, lateMs, ...of }: RecordedRule): AlertEvaluation => ({
   ...of,
-  ...{ projectId: '', atMs: nowMs, durationMs: outcome.durationMs },
+  projectId: '',
+  atMs: nowMs,
+  durationMs: outcome.durationMs,
   lateMs: Math.min(Math.max(0, Math.round(lateMs)), 2 ** 31),
-  ...{ state: 'inactive', error: (outcome.error ?? '').slice(0, 4096), groupCount: outcome.series, firingCount: 0 },
-  ...{ value: null, part: 0, groups: [] },
+  state: 'inactive',
+  error: (outcome.error ?? '').slice(0, 4096),
+  groupCount: outcome.series,
+  firingCount: 0,
+  value: null,
+  part: 0,
+  groups: [],
 });
 
 const verb = ({ from, to }: AlertTransition): string | undefined => {
@@ -89,12 +105,19 @@ export const toPlatformEvent = (transition: AlertTransition): PlatformEvent | un
   const verbText = endedAtMs === undefined ? verb(transition) : 'ended';
   if (verbText === undefined || transition.isTest === true) return undefined;
   return {
-    ...{ tenantId, projectId, id: transition.id, kind: 'alert', at: new Date(atMs).toISOString() },
+    tenantId,
+    projectId,
+    id: transition.id,
+    kind: 'alert',
+    at: new Date(atMs).toISOString(),
     severity: endedAtMs === undefined ? severity : 'info',
     title: `${ruleName.slice(0, 240)} ${verbText}`,
     text: transition.reason.slice(0, 8192),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
-    ...{ environment: '', tags: eventTags(labels), link: '', actor: { type: 'system', id: 'alerts' } },
+    environment: '',
+    tags: eventTags(labels),
+    link: '',
+    actor: { type: 'system', id: 'alerts' },
     details: { ruleId: transition.ruleId, alertId: transition.alertId, from, to, value, severity },
   };
 };

@@ -69,10 +69,22 @@ interface AlertStateRow {
 const orNull = (text: string): number | null => (text === '0' ? null : Number(text));
 
 const toActiveAlert = (row: AlertStateRow): ActiveAlert => ({
-  ...{ ruleId: row.rule_id, alertId: row.alert_id, projectId: row.project, labels: { ...row.labels } },
-  ...{ state: row.state, severity: row.severity === '' ? null : row.severity, value: row.value, reason: row.reason },
-  ...{ error: row.error, evaluatedMs: Number(row.evaluated), durationMs: row.duration_ms, lateMs: row.late_ms },
-  ...{ sinceMs: orNull(row.since), startedAtMs: orNull(row.started), groups: row.groups, firing: row.firing },
+  ruleId: row.rule_id,
+  alertId: row.alert_id,
+  projectId: row.project,
+  labels: { ...row.labels },
+  state: row.state,
+  severity: row.severity === '' ? null : row.severity,
+  value: row.value,
+  reason: row.reason,
+  error: row.error,
+  evaluatedMs: Number(row.evaluated),
+  durationMs: row.duration_ms,
+  lateMs: row.late_ms,
+  sinceMs: orNull(row.since),
+  startedAtMs: orNull(row.started),
+  groups: row.groups,
+  firing: row.firing,
 });
 
 const alertStateColumns = `rule_id, alert_id, project_id AS project, labels, state, severity, value, reason, error,

@@ -4,8 +4,13 @@ import { type AlertCondition, comparedMeasure } from './rule.ts';
 
 /** Words for what is done to values. A count, the last value and what PromQL computes have none: the rule's name says it. */
 const words: Readonly<Record<string, string>> = {
-  ...{ avg: 'average', min: 'minimum', max: 'maximum', sum: 'sum', distinct: 'distinct values' },
-  ...{ rate: 'rate', increase: 'increase' },
+  avg: 'average',
+  min: 'minimum',
+  max: 'maximum',
+  sum: 'sum',
+  distinct: 'distinct values',
+  rate: 'rate',
+  increase: 'increase',
 };
 
 /** Without the digits that a product of floating point adds: 0.999 is p99.9. */

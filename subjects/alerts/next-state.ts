@@ -30,7 +30,9 @@ export const isActive = (state: AlertState): boolean =>
 
 /** Nothing about it changes. */
 export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next => ({
-  ...{ memo, reason, value: memo?.value ?? null },
+  memo,
+  reason,
+  value: memo?.value ?? null,
   state: memo?.state ?? 'inactive',
 });
 
@@ -38,7 +40,7 @@ export const unchanged = ({ memo }: Pick<Place, 'memo'>, reason: string): Next =
 export const ended = (reason: string): Next => ({ memo: undefined, state: 'inactive', reason, value: null });
 
 /** The condition holds. */
-export const held = ({ rule, nowMs, labels, memo }: Place, { value, why: reason, ...verdict }: Verdict): Next => {
+export const held = ({ rule, nowMs, labels, memo }: Place, { value, reason, ...verdict }: Verdict): Next => {
   const before = memo?.state ?? 'inactive';
   const forMs = msOf(rule.for);
   const fired = before === 'inactive' ? undefined : memo?.firedAtMs;
@@ -46,17 +48,25 @@ export const held = ({ rule, nowMs, labels, memo }: Place, { value, why: reason,
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
   const { compared } = verdict;
   const own = {
-    ...{ labels, severity: verdict.severity ?? highestSeverity(rule), sinceMs, seenMs, value },
+    labels,
+    severity: verdict.severity ?? highestSeverity(rule),
+    sinceMs,
+    seenMs,
+    value,
     held: { value, ...(compared !== undefined && { compared }) },
   };
   if (fired === undefined && nowMs - sinceMs < forMs)
     return {
-      ...{ memo: { ...own, state: 'pending' }, state: 'pending', value },
+      memo: { ...own, state: 'pending' },
+      state: 'pending',
+      value,
       reason: `${reason}; it fires if that lasts until ${at(sinceMs + forMs)}`,
     };
   const lasted = forMs > 0 && fired === undefined ? `, for ${durationText(nowMs - sinceMs)}` : '';
   return {
-    ...{ memo: { ...own, firedAtMs: fired ?? nowMs, state: 'firing' }, state: 'firing', value },
+    memo: { ...own, firedAtMs: fired ?? nowMs, state: 'firing' },
+    state: 'firing',
+    value,
     reason: `${reason}${lasted}`,
   };
 };
@@ -77,14 +87,16 @@ const remembersGroups = (rule: AlertRule): boolean =>
     (isNoneZero(rule) && ofNone(rule, '', undefined).is === 'held'));
 
 /** The condition does not hold. */
-export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, why: reason }: Verdict): Next => {
+export const cleared = ({ rule, nowMs, labels, memo }: Place, { value, reason }: Verdict): Next => {
   const keepFiringMs = msOf(rule.keepFiringFor);
   const seenMs = value === null ? (memo?.seenMs ?? nowMs) : nowMs;
   if (memo !== undefined && (memo.state === 'firing' || memo.state === 'recovering') && keepFiringMs > 0) {
     const clearedAtMs = memo.clearedAtMs ?? nowMs;
     if (nowMs - clearedAtMs < keepFiringMs)
       return {
-        ...{ memo: { ...memo, state: 'recovering', clearedAtMs, seenMs, value }, state: 'recovering', value },
+        memo: { ...memo, state: 'recovering', clearedAtMs, seenMs, value },
+        state: 'recovering',
+        value,
         reason: `${reason}; it keeps firing until ${at(clearedAtMs + keepFiringMs)}`,
       };
   }
@@ -116,9 +128,9 @@ export const unjudged = (place: Place, verdict: Verdict): Next => {
     case 'alert':
       return held(place, { ...verdict, severity: highestSeverity(rule) });
     case 'unknown':
-      return unknown(place, verdict.why);
+      return unknown(place, verdict.reason);
     default:
-      return unchanged(place, memo === undefined ? verdict.why : `${verdict.why}: it stays as it was`);
+      return unchanged(place, memo === undefined ? verdict.reason : `${verdict.reason}: it stays as it was`);
   }
 };
 
@@ -138,12 +150,12 @@ export const vanished = (place: Place, { unit, isSameForm }: { unit: string; isS
   const { rule } = place;
   const { condition } = rule;
   if (!isSameForm) return ended('the rule was changed, and has no such group any more');
-  const verdict: Verdict = { is: 'missing', severity: undefined, value: null, why: '' };
+  const verdict: Verdict = { is: 'missing', severity: undefined, value: null, reason: '' };
   if (condition.kind === 'composite')
-    return cleared(place, { ...verdict, why: `${condition.expression} does not hold` });
-  if (isByPresence(rule)) return cleared(place, { ...verdict, why: 'the query does not answer it any more' });
+    return cleared(place, { ...verdict, reason: `${condition.expression} does not hold` });
+  if (isByPresence(rule)) return cleared(place, { ...verdict, reason: 'the query does not answer it any more' });
   if (condition.kind === 'absence' && !isForgotten(place))
     return held(place, verdictOf(rule, undefined, unit, undefined));
   if (isNoneZero(rule)) return countedNone(place, unit);
-  return unjudged(place, { ...verdict, why: `there was no data for ${condition.window}` });
+  return unjudged(place, { ...verdict, reason: `there was no data for ${condition.window}` });
 };

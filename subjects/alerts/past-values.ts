@@ -87,7 +87,10 @@ export const pastValues = async (
   const compared = answer.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
   const laterMs = delayMs + stepMs;
   return {
-    ...{ fromMs, toMs, stepMs, partial: answer.partial },
+    fromMs,
+    toMs,
+    stepMs,
+    partial: answer.partial,
     series: compared.map((each) => ({ ...each, points: each.points.map(([at, value]) => [at + laterMs, value]) })),
     limits: limitsOf(condition, compared[0]?.unit ?? ''),
   };

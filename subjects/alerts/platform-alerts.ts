@@ -47,7 +47,10 @@ const declared: Readonly<Record<PlatformAlertKind, Declared>> = {
 export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatform => {
   const { alertname, severity, summary } = declared[kind];
   return {
-    ...{ kind, alertId: `platform-${kind}`, ruleName: summary, severity },
+    kind,
+    alertId: `platform-${kind}`,
+    ruleName: summary,
+    severity,
     labels: { alertname, severity, origin: 'platform' },
     annotations: { summary, description: reason },
   };
@@ -55,15 +58,16 @@ export const aboutKind = (kind: PlatformAlertKind, reason: string): AboutPlatfor
 
 /** The alert that says that a notification channel fails. */
 export const aboutChannel = (id: string, name: string, error: string): AboutPlatform => ({
-  ...{
-    kind: 'channel-failing',
-    alertId: `notification-channel-${id}`,
-    ruleName: 'Notification channel fails',
-    severity: 'error',
-  },
+  kind: 'channel-failing',
+  alertId: `notification-channel-${id}`,
+  ruleName: 'Notification channel fails',
+  severity: 'error',
   labels: {
-    ...{ alertname: 'NotificationChannelFailing', severity: 'error', origin: 'platform' },
-    ...{ channel: name.slice(0, 256), [failingChannelLabel]: id },
+    alertname: 'NotificationChannelFailing',
+    severity: 'error',
+    origin: 'platform',
+    channel: name.slice(0, 256),
+    [failingChannelLabel]: id,
   },
   annotations: { summary: `The notification channel ${name} does not deliver`, description: error.slice(0, 1000) },
 });
@@ -77,10 +81,16 @@ export const aboutGap = (
   scheduleId: string,
   { name, reason, ...gap }: Omit<OnCallGap, 'startedAt'>,
 ): AboutPlatform => ({
-  ...{ kind: 'on-call-gap', alertId: `on-call-gap-${scheduleId}`, ruleName: 'Nobody is on call', severity: 'warning' },
+  kind: 'on-call-gap',
+  alertId: `on-call-gap-${scheduleId}`,
+  ruleName: 'Nobody is on call',
+  severity: 'warning',
   labels: {
-    ...{ alertname: 'OnCallGap', severity: 'warning', origin: 'platform' },
-    ...{ schedule: name.slice(0, 256), reason },
+    alertname: 'OnCallGap',
+    severity: 'warning',
+    origin: 'platform',
+    schedule: name.slice(0, 256),
+    reason,
   },
   annotations: { summary: `Nobody is on call in ${name} soon`, description: gapReason({ name, reason, ...gap }) },
 });
@@ -98,15 +108,17 @@ export const gapReason = ({ name, reason, from, to }: Omit<OnCallGap, 'startedAt
 
 /** The alert that says that a location of synthetic checks has no vote. */
 export const aboutSuspect = (id: string, { name, reason }: Omit<SyntheticSuspect, 'startedAt'>): AboutPlatform => ({
-  ...{
-    kind: 'suspect-location',
-    alertId: `suspect-location-${id}`,
-    ruleName: 'Location is suspect',
-    severity: 'warning',
-  },
+  kind: 'suspect-location',
+  alertId: `suspect-location-${id}`,
+  ruleName: 'Location is suspect',
+  severity: 'warning',
   labels: {
-    ...{ alertname: 'SyntheticLocationSuspect', severity: 'warning', origin: 'platform' },
-    ...{ location: id, location_name: name.slice(0, 256), reason },
+    alertname: 'SyntheticLocationSuspect',
+    severity: 'warning',
+    origin: 'platform',
+    location: id,
+    location_name: name.slice(0, 256),
+    reason,
   },
   annotations: {
     summary: `The location ${name} has no vote on synthetic checks`,
@@ -154,10 +166,21 @@ export const platformTransition = (
   const startedAtMs = Date.parse(startedAt);
   const { alertId, ruleName, severity, labels, annotations } = about;
   return AlertTransition.parse({
-    ...{ tenantId, alertId, ruleId: platformRuleId, ruleVersion: 1, value: null, ruleName, severity },
-    ...{ labels, annotations, id: `${alertId}-${startedAtMs}-${ended ? 'end' : 'begin'}` },
-    ...{ from: ended ? 'firing' : 'inactive', to: ended ? 'inactive' : 'firing', startedAtMs },
-    ...{ atMs: ended?.atMs ?? startedAtMs, ...(ended && { endedAtMs: ended.atMs }) },
+    tenantId,
+    alertId,
+    ruleId: platformRuleId,
+    ruleVersion: 1,
+    value: null,
+    ruleName,
+    severity,
+    labels,
+    annotations,
+    id: `${alertId}-${startedAtMs}-${ended ? 'end' : 'begin'}`,
+    from: ended ? 'firing' : 'inactive',
+    to: ended ? 'inactive' : 'firing',
+    startedAtMs,
+    atMs: ended?.atMs ?? startedAtMs,
+    ...(ended && { endedAtMs: ended.atMs }),
     reason: ended?.reason ?? reason,
   });
 };
@@ -174,10 +197,25 @@ const activeAlert = (
   { reason, since, startedAt }: Pick<PlatformAlert, 'reason' | 'since' | 'startedAt'>,
   nowMs: number,
 ): ActivePlatformAlert => ({
-  ...{ kind, ruleId: platformRuleId, ruleName, alertId, projectId: '', labels, annotations: { ...annotations } },
-  ...{ state: 'firing', severity, value: null, reason, error: '', evaluatedMs: nowMs },
-  ...{ sinceMs: Date.parse(since), startedAtMs: Date.parse(startedAt) },
-  ...{ durationMs: 0, lateMs: 0, groups: 1, firing: 1 },
+  kind,
+  ruleId: platformRuleId,
+  ruleName,
+  alertId,
+  projectId: '',
+  labels,
+  annotations: { ...annotations },
+  state: 'firing',
+  severity,
+  value: null,
+  reason,
+  error: '',
+  evaluatedMs: nowMs,
+  sinceMs: Date.parse(since),
+  startedAtMs: Date.parse(startedAt),
+  durationMs: 0,
+  lateMs: 0,
+  groups: 1,
+  firing: 1,
 });
 
 /** A stored alert of the platform as it stands. */

@@ -42,8 +42,11 @@ export const prometheusAlerts = (
     const values = { labels, value, severity: severity ?? 'info', atMs: evaluatedMs };
     return [
       {
-        ...{ labels: alertLabels(rule, values), annotations: alertAnnotations(rule, values, queried), state: shown },
-        ...{ activeAt: new Date(sinceMs ?? 0).toISOString(), value: figure(value) },
+        labels: alertLabels(rule, values),
+        annotations: alertAnnotations(rule, values, queried),
+        state: shown,
+        activeAt: new Date(sinceMs ?? 0).toISOString(),
+        value: figure(value),
       },
     ];
   });
@@ -81,8 +84,14 @@ const listedAlert = (rule: AlertRule, index: number): ListedRule => {
   const { origin, interval, limit = 0 } = rule;
   const { group = `every ${interval}`, file = '', place = index } = origin ?? {};
   return {
-    ...{ id: rule.id, type: 'alerting', name: alertNameOf(rule), labels: rule.labels, alert: rule, place },
-    ...{ group: { name: group, file: file || unnamedFile, interval, limit }, query: queryText(rule) },
+    id: rule.id,
+    type: 'alerting',
+    name: alertNameOf(rule),
+    labels: rule.labels,
+    alert: rule,
+    place,
+    group: { name: group, file: file || unnamedFile, interval, limit },
+    query: queryText(rule),
   };
 };
 
@@ -92,8 +101,14 @@ export const listedRules = ({ alerting, recording }: RulesOfBoth): ListedRule[] 
     rules.map(({ record, labels, expression, place }, index): ListedRule => {
       const group = { name, file: file || unnamedFile, interval, limit };
       return {
-        ...{ id: recordingRuleId(id, index), type: 'recording', name: record, labels, query: expression },
-        ...{ group, place: place ?? index, alert: undefined },
+        id: recordingRuleId(id, index),
+        type: 'recording',
+        name: record,
+        labels,
+        query: expression,
+        group,
+        place: place ?? index,
+        alert: undefined,
       };
     }),
   ),
@@ -119,9 +134,16 @@ const shownRule = (
   if (alert === undefined) return { name, query, labels, ...last, type: 'recording' as const };
   const own = prometheusAlerts(new Map([[id, alert]]), alerts, queried);
   return {
-    ...{ state: worst(own), name, query, duration: msOf(alert.for) / 1000 },
+    state: worst(own),
+    name,
+    query,
+    duration: msOf(alert.for) / 1000,
     keepFiringFor: msOf(alert.keepFiringFor) / 1000,
-    ...{ labels, annotations: alert.annotations, alerts: own, ...last, type: 'alerting' as const },
+    labels,
+    annotations: alert.annotations,
+    alerts: own,
+    ...last,
+    type: 'alerting' as const,
   };
 };
 
@@ -140,7 +162,11 @@ export const prometheusRules = (
       .map((rule) => shownRule(rule, lastStates, byRule.get(rule.id) ?? [], queried));
     const { name, file, interval, limit } = (listed[0] as ListedRule).group;
     return {
-      ...{ name, file, rules: own, interval: msOf(interval) / 1000, limit },
+      name,
+      file,
+      rules: own,
+      interval: msOf(interval) / 1000,
+      limit,
       evaluationTime: own.reduce((sum, { evaluationTime }) => sum + evaluationTime, 0),
       lastEvaluation:
         own

@@ -55,7 +55,8 @@ class Groups {
       const nth = (names.get(name) ?? 0) + 1;
       names.set(name, nth);
       return {
-        ...{ name: nth === 1 ? name : `${name} ${nth}`, interval },
+        name: nth === 1 ? name : `${name} ${nth}`,
+        interval,
         ...(delay !== '0s' && { query_offset: delay }),
         ...(limit > 0 && { limit }),
         rules: rules.toSorted((one, other) => one.place - other.place).map(({ rule }) => rule),
@@ -67,7 +68,8 @@ class Groups {
 const writtenAlert = (rule: AlertRule, expr: string): object => {
   const severity = rule.condition.kind === 'threshold' ? rule.condition.thresholds[0]?.severity : undefined;
   return {
-    ...{ alert: alertNameOf(rule), expr },
+    alert: alertNameOf(rule),
+    expr,
     ...(msOf(rule.for) > 0 && { for: rule.for }),
     ...(msOf(rule.keepFiringFor) > 0 && { keep_firing_for: rule.keepFiringFor }),
     labels: { severity, ...rule.labels },
@@ -79,19 +81,19 @@ const writtenAlert = (rule: AlertRule, expr: string): object => {
 export const writeRuleFile = (
   rules: readonly AlertRule[],
   recordings: readonly RecordingGroup[] = [],
-): { readonly text: string; readonly leftOut: readonly string[] } => {
-  const leftOut: string[] = [];
+): { readonly text: string; readonly excluded: readonly string[] } => {
+  const excluded: string[] = [];
   const groups = new Groups();
   for (const { name, file, enabled, interval, delay, limit, rules: own } of recordings)
     for (const [index, { record, expression, labels, place = index }] of own.entries()) {
       const rule = { record, expr: expression, ...(Object.keys(labels).length > 0 && { labels }) };
       if (enabled) groups.add({ name, file, interval, delay, limit }, { place, rule });
-      else leftOut.push(record);
+      else excluded.push(record);
     }
   for (const [index, rule] of rules.entries()) {
     const expr = rule.enabled ? expressionOf(rule) : undefined;
     if (expr === undefined) {
-      leftOut.push(rule.name);
+      excluded.push(rule.name);
       continue;
     }
     const { origin, interval, delay, limit = 0 } = rule;
@@ -99,6 +101,6 @@ export const writeRuleFile = (
     groups.add({ file, name: group, interval, delay, limit }, { place, rule: writtenAlert(rule, expr) });
   }
   const note =
-    leftOut.length === 0 ? '' : yamlComment(`Without a form in Prometheus, or switched off: ${leftOut.join(', ')}`);
-  return { text: note + writeYaml({ groups: groups.written() }), leftOut };
+    excluded.length === 0 ? '' : yamlComment(`Without a form in Prometheus, or switched off: ${excluded.join(', ')}`);
+  return { text: note + writeYaml({ groups: groups.written() }), excluded };
 };

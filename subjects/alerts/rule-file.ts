@@ -105,7 +105,8 @@ const labelsOf = (given: Record<string, unknown>, group: Record<string, unknown>
 const ruleOf = (given: Record<string, unknown>, group: Record<string, unknown>, origin: RuleOrigin): unknown => {
   const labels = labelsOf(given, group);
   return {
-    ...{ name: origin.alert, origin },
+    name: origin.alert,
+    origin,
     condition: {
       kind: 'threshold',
       query: { kind: 'promql', expression: String(given['expr'] ?? '') },
@@ -168,11 +169,16 @@ const recordingOf = (
 ): FileRule & { readonly recording?: RecordingGroupFields } => {
   const more = unknownIn(given, knownOfRecording);
   const parsed = RecordingGroupFields.safeParse({
-    ...{ name: of.group, file: of.file, ...timesOf(group), ...(group['limit'] != null && { limit: group['limit'] }) },
+    name: of.group,
+    file: of.file,
+    ...timesOf(group),
+    ...(group['limit'] != null && { limit: group['limit'] }),
     rules: [
       {
-        ...{ record: given['record'], expression: String(given['expr'] ?? '') },
-        ...{ labels: labelsOf(given, group), place: index },
+        record: given['record'],
+        expression: String(given['expr'] ?? ''),
+        labels: labelsOf(given, group),
+        place: index,
       },
     ],
   });

@@ -143,8 +143,10 @@ const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
     const reason = String(of('says'));
     const isSilent = value === null || (of('maintenance') === 1 && value !== 0);
     return {
-      ...{ labels: labelsOf({ location: String(of('location')) }), points: [value] },
-      ...{ says: { text: String(of('state')), why: reason }, ...(isSilent && { unknown: reason }) },
+      labels: labelsOf({ location: String(of('location')) }),
+      points: [value],
+      says: { text: String(of('state')), reason: reason },
+      ...(isSilent && { unknown: reason }),
     };
   });
 
@@ -157,7 +159,7 @@ const fromStates = ({ columns, rows }: Answer, figures: number): GroupAnswer[] =
     const value = numberOf(row[first]);
     const reason = String(row[messageIndex]);
     const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
-    const own = { labels: labelsOf(labels), points: [value], says: { text: String(row[state]), why: reason } };
+    const own = { labels: labelsOf(labels), points: [value], says: { text: String(row[state]), reason: reason } };
     return value === null ? { ...own, unknown: reason } : own;
   });
 };
@@ -216,7 +218,8 @@ const evaluateComposite = async (condition: Composite, reading: Reading, nowMs: 
   const groups = new Map([...firing.values()].flat().map((labels) => [groupKey(projected(labels)), projected(labels)]));
   if (condition.groupBy.length === 0) groups.set('', {});
   return {
-    ...{ kind: 'groups', unit: '' },
+    kind: 'groups',
+    unit: '',
     groups: [...groups].map(([key, labels]) => ({
       labels,
       points: [holds(condition.expression, (name) => byName.get(name)?.has(key) === true) ? 1 : 0],

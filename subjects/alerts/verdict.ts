@@ -13,7 +13,7 @@ export interface Verdict {
   /** What was compared; in the unit of the query. */
   readonly value: number | null;
   /** A part of a sentence for people. */
-  readonly why: string;
+  readonly reason: string;
   /** Absent where no threshold was looked at. */
   readonly compared?: Compared;
 }
@@ -22,7 +22,7 @@ type ThresholdCondition = Extract<AlertRule['condition'], { kind: 'threshold' }>
 type Composite = Extract<AlertRule['condition'], { kind: 'composite' }>;
 type Absence = Extract<AlertRule['condition'], { kind: 'absence' }>;
 
-const missing = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, why: reason });
+const missing = (reason: string): Verdict => ({ is: 'missing', severity: undefined, value: null, reason: reason });
 
 /** A number as people read it. */
 export const shown = (value: number | null | undefined, unit: string): string => {
@@ -169,14 +169,14 @@ const byThresholds = (judged: Judged): Verdict => {
     const { operator, severity } = threshold;
     const compared = comparedOf(threshold, value, unit);
     const { text } = compared;
-    if (operator === 'any') return { is: 'held', severity, value, why: `the query answers ${text}`, compared };
+    if (operator === 'any') return { is: 'held', severity, value, reason: `the query answers ${text}`, compared };
     const reason = `${text} is ${sideNow(threshold, crossing, unit)} ${over}`;
-    if (isCrossed || isHeldBack) return { is: 'held', severity, value, why: reason, compared };
+    if (isCrossed || isHeldBack) return { is: 'held', severity, value, reason: reason, compared };
     last = {
       is: 'clear',
       severity: undefined,
       value,
-      why: `${text} is ${otherSide(compared.threshold)} ${over}`,
+      reason: `${text} is ${otherSide(compared.threshold)} ${over}`,
       compared,
     };
   }
@@ -185,22 +185,23 @@ const byThresholds = (judged: Judged): Verdict => {
 
 const ofComposite = ({ expression, severity }: Composite, points: readonly number[]): Verdict =>
   points.at(-1) === 1
-    ? { is: 'held', severity, value: 1, why: `${expression} holds` }
-    : { is: 'clear', severity: undefined, value: 0, why: `${expression} does not hold` };
+    ? { is: 'held', severity, value: 1, reason: `${expression} holds` }
+    : { is: 'clear', severity: undefined, value: 0, reason: `${expression} does not hold` };
 
 const ofAbsence = ({ window, severity }: Absence, points: readonly number[], isCount: boolean): Verdict => {
   const value = points.at(-1) ?? null;
   return points.length === 0 || (isCount && points.every((one) => one === 0))
-    ? { is: 'held', severity, value: null, why: `there was no data for ${window}` }
-    : { is: 'clear', severity: undefined, value, why: `there was data within ${window}` };
+    ? { is: 'held', severity, value: null, reason: `there was no data for ${window}` }
+    : { is: 'clear', severity: undefined, value, reason: `there was data within ${window}` };
 };
 
 /** A verdict in the words of the answer. */
 const withStatus = (verdict: Verdict, group: GroupAnswer | undefined): Verdict => {
   if (group?.says === undefined) return verdict;
-  const { text, why: reason } = group.says;
+  const { text, reason } = group.says;
   return {
-    ...{ ...verdict, why: reason },
+    ...verdict,
+    reason: reason,
     ...(verdict.compared && { compared: { ...verdict.compared, text, threshold: '' } }),
   };
 };
@@ -223,6 +224,6 @@ export const verdictOf = (
     return missing(`${events} events in ${condition.window} are fewer than the ${minimumEvents} that are needed`);
   const verdict = withStatus(byThresholds({ condition, points, unit, active }), group);
   return verdict.is === 'held' && group?.tooFew !== undefined
-    ? { ...verdict, is: 'clear', severity: undefined, why: `${verdict.why}, but ${group.tooFew}` }
+    ? { ...verdict, is: 'clear', severity: undefined, reason: `${verdict.reason}, but ${group.tooFew}` }
     : verdict;
 };

@@ -17,14 +17,19 @@ export const toPlatformEvent = (change: AnomalyChange): PlatformEvent => {
   const { tenantId, projectId, id, number, detectorId, detectorName, labels, atMs, score } = change;
   const title = `${detectorName.slice(0, 120)}: anomaly ${verbs[change.change]}${`, ${seriesText(change)}`.slice(0, 100)}`;
   return {
-    ...{ tenantId, projectId, id: `${id}.${number}`, kind: 'anomaly', at: new Date(atMs).toISOString() },
+    tenantId,
+    projectId,
+    id: `${id}.${number}`,
+    kind: 'anomaly',
+    at: new Date(atMs).toISOString(),
     severity: change.change === 'end' ? 'info' : 'warning',
     title,
     text: anomalyText(change),
     service: (labels['service'] ?? labels['service.name'] ?? '').slice(0, 512),
     environment: '',
     tags: eventTags({ ...change.detectorLabels, ...labels }),
-    ...{ link: '', actor: { type: 'system', id: 'anomalies' } },
+    link: '',
+    actor: { type: 'system', id: 'anomalies' },
     details: { anomalyId: id, detectorId, change: change.change, direction: change.direction, score },
   };
 };

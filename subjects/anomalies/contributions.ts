@@ -96,7 +96,9 @@ const partsOf = (by: string, during: Map<string, number>, before: Map<string, nu
   const total = changes.reduce((sum, { change }) => sum + change, 0);
   const sorted = changes.toSorted((one, other) => Math.abs(other.change) - Math.abs(one.change));
   const shared = ({ group, change }: { group: string; change: number }): Contribution => ({
-    ...{ group, change, share: total === 0 ? 0 : change / total },
+    group,
+    change,
+    share: total === 0 ? 0 : change / total,
   });
   const groups = sorted.slice(0, maxShown).map(shared);
   const rest = total - groups.reduce((sum, { change }) => sum + change, 0);

@@ -22,7 +22,7 @@ export const DetectorStatus = z.strictObject({
       'off: switched off; waiting: made just now; learning: too little is known yet to tell of anomalies; watching; behind: steps are not scored in time; failed: they cannot be asked, for the reason in error',
     ),
   learningUntil: z.iso.datetime().nullable().describe('While it learns: when it is expected to tell of anomalies'),
-  learntFrom: z.iso
+  trainedFrom: z.iso
     .datetime()
     .nullable()
     .describe(
@@ -31,18 +31,15 @@ export const DetectorStatus = z.strictObject({
   series: z.int().describe('That it watches'),
   learning: z.int().describe('Of these, the ones of which too little is known yet'),
   lastStep: z.iso.datetime().nullable().describe('End of the last step that was scored'),
-  behindSeconds: z
-    .number()
-    .nullable()
-    .describe('How long ago the first step was complete that is not scored; 0: none is'),
+  lagSeconds: z.number().nullable().describe('How long ago the first step was complete that is not scored; 0: none is'),
   open: z.int().describe('Anomalies that last'),
   rate: z
     .strictObject({
       perWeek: z.number().nullable().describe('Alarms a week that were not marked true; null: see the reason'),
       reason: z.string().nullable(),
       alarms: z.int(),
-      markedTrue: z.int(),
-      markedFalse: z.int(),
+      truePositives: z.int(),
+      falsePositives: z.int(),
       weeks: z.number().describe('In which it watched, of the last four'),
     })
     .describe('The rate of false alarms that it had, to be held against falseAlarmsPerWeek'),
@@ -104,11 +101,11 @@ const rateOf = (
   const marks = feedback.flatMap((each) => each.marks).filter(({ anomalyId }) => alarms.has(anomalyId));
   const marked = (verdict: string): number => marks.filter((mark) => mark.verdict === verdict).length;
   const watchedMs = watchedFromMs === 0 ? 0 : Math.max(0, upToMs - Math.max(watchedFromMs, nowMs - ratedMs));
-  const counts = { alarms: alarms.size, markedTrue: marked('true'), markedFalse: marked('false') };
+  const counts = { alarms: alarms.size, truePositives: marked('true'), falsePositives: marked('false') };
   const weeks = watchedMs / weekMs;
   return watchedMs < dayMs
     ? { ...counts, weeks, perWeek: null, reason: 'it has watched for less than a day' }
-    : { ...counts, weeks, perWeek: (alarms.size - counts.markedTrue) / weeks, reason: null };
+    : { ...counts, weeks, perWeek: (alarms.size - counts.truePositives) / weeks, reason: null };
 };
 
 /** What a look says; times are 0 where there are none. */
@@ -121,15 +118,29 @@ interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refuse
 }
 
 const unknown: Evaluation = {
-  ...{ isKnown: false, series: 0, learning: 0, refused: 0, open: 0, error: '' },
-  ...{ upToMs: 0, learnsUntilMs: 0, learntFromMs: 0, speaksFromMs: 0 },
+  isKnown: false,
+  series: 0,
+  learning: 0,
+  refused: 0,
+  open: 0,
+  error: '',
+  upToMs: 0,
+  learnsUntilMs: 0,
+  learntFromMs: 0,
+  speaksFromMs: 0,
 };
 
 const toEvaluation = (row: EvaluationRow): Evaluation => ({
-  ...{ isKnown: true, series: row.series, learning: row.learning, refused: row.refused, open: row.open },
-  ...{ error: row.error, upToMs: Number(row.up_to) },
-  ...{ learnsUntilMs: Number(row.learns_until), learntFromMs: Number(row.learnt_from) },
-  ...{ speaksFromMs: Number(row.speaks_from) },
+  isKnown: true,
+  series: row.series,
+  learning: row.learning,
+  refused: row.refused,
+  open: row.open,
+  error: row.error,
+  upToMs: Number(row.up_to),
+  learnsUntilMs: Number(row.learns_until),
+  learntFromMs: Number(row.learnt_from),
+  speaksFromMs: Number(row.speaks_from),
 });
 
 const refusedText = ({ refused, series }: Evaluation): string =>
@@ -168,10 +179,14 @@ const snapshotOf = (detector: Known, row: EvaluationRow | undefined, nowMs: numb
   const state = stateOf(detector, evaluation, behindMs);
   const { series, learning, open, upToMs } = evaluation;
   return {
-    ...{ state, series, learning, open, lastStep: timeOf(upToMs) },
-    learntFrom: timeOf(evaluation.learntFromMs),
+    state,
+    series,
+    learning,
+    open,
+    lastStep: timeOf(upToMs),
+    trainedFrom: timeOf(evaluation.learntFromMs),
     learningUntil: state === 'learning' ? timeOf(learningUntil(detector, evaluation, nowMs)) : null,
-    behindSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : behindMs / 1000,
+    lagSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : behindMs / 1000,
     error: evaluation.error || (evaluation.refused > 0 ? refusedText(evaluation) : null),
   };
 };
@@ -203,7 +218,9 @@ export const statusesOf = async (
     const evaluation = evaluations.get(detector.id);
     const own = feedback.filter(({ detectorId }) => detectorId === detector.id);
     const rate = rateOf(alarms.get(detector.id) ?? new Set(), own, {
-      ...{ watchedFromMs: Number(evaluation?.watched_from ?? 0), upToMs: Number(evaluation?.up_to ?? 0), nowMs },
+      watchedFromMs: Number(evaluation?.watched_from ?? 0),
+      upToMs: Number(evaluation?.up_to ?? 0),
+      nowMs,
     });
     return { ...snapshotOf(detector, evaluation, nowMs), rate };
   });

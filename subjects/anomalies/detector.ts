@@ -24,7 +24,7 @@ export const DetectorFields = z.strictObject({
     .max(1000)
     .default(1)
     .describe('How many false alarms are allowed, for all its series together'),
-  leastChange: z
+  minChange: z
     .number()
     .min(0)
     .max(Number.MAX_VALUE)

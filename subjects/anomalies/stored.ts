@@ -42,12 +42,29 @@ const selected = `SELECT id AS anomaly, project_id AS project, detector_id AS de
   FROM anomalies FINAL WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals)`;
 
 const anomalyOf = (row: Row): StoredAnomaly => ({
-  ...{ id: row.anomaly, projectId: row.project, detectorId: row.detector, detectorName: row.detector_called },
-  ...{ detectorLabels: row.own_labels, key: row.key, name: row.name, unit: row.unit, labels: row.labels },
-  ...{ sign: row.sign, direction: row.direction, why: row.why, score: row.score, value: row.value },
-  ...{ expected: row.expected, low: row.low, high: row.high, before: row.expected_before },
-  ...{ stepMs: Number(row.step), beginMs: Number(row.ms), endMs: row.ended === '0' ? null : Number(row.ended) },
-  ...{ peakMs: Number(row.peak), ms: row.ms },
+  id: row.anomaly,
+  projectId: row.project,
+  detectorId: row.detector,
+  detectorName: row.detector_called,
+  detectorLabels: row.own_labels,
+  key: row.key,
+  name: row.name,
+  unit: row.unit,
+  labels: row.labels,
+  sign: row.sign,
+  direction: row.direction,
+  why: row.why,
+  score: row.score,
+  value: row.value,
+  expected: row.expected,
+  low: row.low,
+  high: row.high,
+  before: row.expected_before,
+  stepMs: Number(row.step),
+  beginMs: Number(row.ms),
+  endMs: row.ended === '0' ? null : Number(row.ended),
+  peakMs: Number(row.peak),
+  ms: row.ms,
 });
 
 export interface AnomalyFilter extends ProjectScope {
@@ -77,7 +94,9 @@ export const readAnomalies = async (
   const rows = await reading.columns.query<Row & Record<string, unknown>>(
     `${selected} AND ${conditions.join(' AND ')}${projectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
     {
-      ...{ readable: readableSignals(reading), ...values, ...projectScopeValues(scope) },
+      readable: readableSignals(reading),
+      ...values,
+      ...projectScopeValues(scope),
       ...(detectorId !== undefined && { detector: detectorId }),
       ...(series !== undefined && { series }),
       ...(direction !== undefined && { direction }),

@@ -42,13 +42,18 @@ export interface Coverage {
   /** Ids that rules name and the matrix has no more, or never had. */
   readonly others: readonly {
     readonly id: string;
-    readonly standing: Exclude<TechniqueStatus, { standing: 'current' }>;
+    readonly status: Exclude<TechniqueStatus, { status: 'current' }>;
     readonly rules: number;
   }[];
 }
 
 const nothing: Covered = {
-  ...{ rules: 0, enabledRules: 0, testedRules: 0, seenRules: 0, unknownRules: 0, signals: 0 },
+  rules: 0,
+  enabledRules: 0,
+  testedRules: 0,
+  seenRules: 0,
+  unknownRules: 0,
+  signals: 0,
 };
 
 /** Tags stand in a rule's text as words of their own; what is no technique among them is left out. */
@@ -89,7 +94,7 @@ export const coverageOf = (rules: Iterable<CoveringRule>, signals: ReadonlyMap<s
     })),
     others: [...found].flatMap(([id, { rules: count }]) => {
       const techniqueStatus = techniqueStatusOf(id);
-      return techniqueStatus.standing === 'current' ? [] : [{ id, standing: techniqueStatus, rules: count }];
+      return techniqueStatus.status === 'current' ? [] : [{ id, status: techniqueStatus, rules: count }];
     }),
   };
 };

@@ -38,20 +38,20 @@ export const parentOf = (id: string): string => id.split('.')[0] as string;
  * had it, or has it from a later version on.
  */
 export type TechniqueStatus =
-  | { readonly standing: 'current'; readonly technique: Technique }
-  | { readonly standing: 'revoked'; readonly by: Technique }
-  | { readonly standing: 'deprecated' }
-  | { readonly standing: 'unknown' };
+  | { readonly status: 'current'; readonly technique: Technique }
+  | { readonly status: 'revoked'; readonly by: Technique }
+  | { readonly status: 'deprecated' }
+  | { readonly status: 'unknown' };
 
 /** Looks a technique up, `t1059.001` and `T1059.001` alike. */
 export const techniqueStatusOf = (id: string): TechniqueStatus => {
   const written = id.toUpperCase();
   const technique = techniques.get(written);
-  if (technique !== undefined) return { standing: 'current', technique };
+  if (technique !== undefined) return { status: 'current', technique };
   const successor = replaced.get(written);
-  if (successor === null) return { standing: 'deprecated' };
+  if (successor === null) return { status: 'deprecated' };
   const by = successor === undefined ? undefined : techniques.get(successor);
-  return by === undefined ? { standing: 'unknown' } : { standing: 'revoked', by };
+  return by === undefined ? { status: 'unknown' } : { status: 'revoked', by };
 };
 
 /** Names of tactics that former versions had, with what stands for them today. */

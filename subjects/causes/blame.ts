@@ -17,7 +17,7 @@ export interface Blamed {
   readonly earliestMs: number;
   readonly latestMs: number;
   /** What of it is worse; empty where its own requests are not, or where it sends no spans. */
-  readonly worse: readonly Worsening[];
+  readonly degradations: readonly Worsening[];
   /** From the symptom to it. */
   readonly path: readonly string[];
 }
@@ -54,18 +54,22 @@ export const blameOf = (context: IncidentContext): Blamed[] => {
     const minutes = nodes.get(node) ?? [];
     const known = { onsetMs: around, earliestMs: around, latestMs: around };
     const { onsetMs, earliestMs, latestMs } = minutes.length === 0 ? known : onsetOf(minutes, around);
-    const worse = worseSince(minutes, onsetMs, { untilMs }) ?? [];
+    const degradations = worseSince(minutes, onsetMs, { untilMs }) ?? [];
     const edges = path.length > maxCalls ? [] : context.edges.filter(({ client }) => client === node);
     const shares = edges
       .filter(({ server }) => !path.includes(server) && server !== node)
-      .map((edge) => ({ edge, share: explainedBy(edge, minutes, worse, { onsetMs, untilMs }) }))
+      .map((edge) => ({ edge, share: explainedBy(edge, minutes, degradations, { onsetMs, untilMs }) }))
       .filter(({ share }) => share * reaching >= minShare);
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
     const own = reaching * Math.max(0, 1 - total);
     const before = found.get(node);
     found.set(node, {
-      ...{ node, onsetMs, earliestMs, latestMs, worse },
+      node,
+      onsetMs,
+      earliestMs,
+      latestMs,
+      degradations,
       reaching: (before?.reaching ?? 0) + reaching,
       own: (before?.own ?? 0) + own,
       path: before?.path ?? [...path, node],

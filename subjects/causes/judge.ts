@@ -30,7 +30,7 @@ export interface Judged {
   /** From 0 to 1. */
   readonly score: number;
   readonly evidence: readonly string[];
-  readonly against: readonly string[];
+  readonly counterEvidence: readonly string[];
   readonly path: readonly string[];
 }
 
@@ -47,8 +47,15 @@ export interface Causes {
 
 /** How likely something of the kind is a cause by itself, where all else is equal. */
 const priors: Readonly<Record<CauseKind, number>> = {
-  ...{ deployment: 1, configuration: 1, 'oom-kill': 0.95, saturation: 0.85, neighbour: 0.85, restart: 0.7 },
-  ...{ callee: 0.5, error: 0.6, 'log-pattern': 0.6 },
+  deployment: 1,
+  configuration: 1,
+  'oom-kill': 0.95,
+  saturation: 0.85,
+  neighbour: 0.85,
+  restart: 0.7,
+  callee: 0.5,
+  error: 0.6,
+  'log-pattern': 0.6,
 };
 /** What scores less is not claimed. */
 export const minScore = 0.3;
@@ -75,21 +82,29 @@ export const worseText = (worse: readonly Worsening[]): string =>
 interface Weighed {
   readonly weight: number;
   readonly evidence: string[];
-  readonly against: string[];
+  readonly counterEvidence: string[];
 }
 
 /** By when it began: shortly before the symptom is likely, after it impossible. */
 const byTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: Blamed): Weighed => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + late * minuteMs)
-    return { weight: 0, evidence: [], against: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`] };
+    return {
+      weight: 0,
+      evidence: [],
+      counterEvidence: [`it began ${minutesText(beginMs - onsetMs)} after the symptom`],
+    };
   if (gap > early)
-    return { weight: 0, evidence: [], against: [`it began ${minutesText(onsetMs - beginMs)} before the symptom`] };
+    return {
+      weight: 0,
+      evidence: [],
+      counterEvidence: [`it began ${minutesText(onsetMs - beginMs)} before the symptom`],
+    };
   const weight = Math.exp(-Math.max(0, gap - 3) / 15);
   const when = gap < 1 ? 'as the symptom did' : `${minutesText(onsetMs - beginMs)} before the symptom`;
   return gap > decisiveGap
-    ? { weight, evidence: [], against: [`it began ${when}`] }
-    : { weight, evidence: [`it began ${when}`], against: [] };
+    ? { weight, evidence: [], counterEvidence: [`it began ${when}`] }
+    : { weight, evidence: [`it began ${when}`], counterEvidence: [] };
 };
 
 const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
@@ -99,28 +114,33 @@ const byPlace = ({ node, own, reaching, path }: Blamed): Weighed => {
       : [
           `the calls ${path.map(nodeName).join(' → ')} became worse, which explains ${percent(reaching)} of the symptom`,
         ];
-  const against = own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of it comes from what it calls`] : [];
-  return { weight: own, evidence, against };
+  const counterEvidence = own < 0.5 * reaching ? [`${percent(1 - own / reaching)} of it comes from what it calls`] : [];
+  return { weight: own, evidence, counterEvidence };
 };
 
 /** Whether requests of the node became worse with it, and not only with the symptom. */
 const byEffect = (
   atMs: number,
-  { node, onsetMs, earliestMs, worse }: Blamed,
+  { node, onsetMs, earliestMs, degradations }: Blamed,
   { nodes, untilMs }: IncidentContext,
 ): Weighed => {
   const minutes = nodes.get(node) ?? [];
   const since = worseSince(minutes, Math.min(atMs, onsetMs), { untilMs });
   if (since === undefined)
-    return { weight: 0, evidence: [], against: [`too few requests of ${nodeName(node)} to compare before and after`] };
-  if (since.length === 0) return { weight: 0, evidence: [], against: ['requests are not worse after it than before'] };
+    return {
+      weight: 0,
+      evidence: [],
+      counterEvidence: [`too few requests of ${nodeName(node)} to compare before and after`],
+    };
+  if (since.length === 0)
+    return { weight: 0, evidence: [], counterEvidence: ['requests are not worse after it than before'] };
   const evidence = [`${nodeName(node)} after it: ${worseText(since)}`];
-  if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, against: [] };
+  if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
   const alone = worseSince(minutes, atMs, { untilMs: earliestMs });
-  const isAlone = alone?.some(({ aspect }) => worse.some((each) => each.aspect === aspect));
+  const isAlone = alone?.some(({ aspect }) => degradations.some((each) => each.aspect === aspect));
   return isAlone
-    ? { weight: 1, evidence, against: [] }
-    : { weight: 0.1, evidence: [], against: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };
+    ? { weight: 1, evidence, counterEvidence: [] }
+    : { weight: 0.1, evidence: [], counterEvidence: [`for ${minutesText(onsetMs - atMs)} after it nothing changed`] };
 };
 
 type CauseFields = Pick<Judged, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
@@ -130,20 +150,24 @@ const judged = (fields: CauseFields, path: readonly string[], ...all: readonly W
   path,
   score: all.reduce((product, { weight }) => product * weight, priors[fields.kind]),
   evidence: all.flatMap(({ evidence }) => evidence),
-  against: all.flatMap(({ against }) => against),
+  counterEvidence: all.flatMap(({ counterEvidence }) => counterEvidence),
 });
 
 const offPath = (fields: CauseFields): Judged =>
-  judged(fields, [], { weight: 0, evidence: [], against: ['it is not on the path of the symptom'] });
+  judged(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
 /** How much of what a node is worse by happened on one of its hosts. */
-const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs }: IncidentContext): Weighed => {
+const byHost = (
+  host: string,
+  { node, onsetMs, degradations }: Blamed,
+  { hosts, untilMs }: IncidentContext,
+): Weighed => {
   const own = hosts.get(node);
   const here = own?.get(host);
   if (own === undefined || here === undefined)
-    return { weight: 0, evidence: [], against: [`${nodeName(node)} does not run there`] };
-  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs on ${host} alone`], against: [] };
-  const isOfErrors = worse.some(({ aspect }) => aspect === 'errors');
+    return { weight: 0, evidence: [], counterEvidence: [`${nodeName(node)} does not run there`] };
+  if (own.size === 1) return { weight: 1, evidence: [`${nodeName(node)} runs on ${host} alone`], counterEvidence: [] };
+  const isOfErrors = degradations.some(({ aspect }) => aspect === 'errors');
   const share = (minutes: readonly Minute[]): number => {
     const { errors, duration } = excessOf(minutes, minutes, onsetMs, untilMs);
     return Math.max(0, isOfErrors ? errors : duration);
@@ -156,9 +180,9 @@ const byHost = (host: string, { node, onsetMs, worse }: Blamed, { hosts, untilMs
     ? {
         weight: 1,
         evidence: [`requests became worse on ${host}, and less or not on its other ${others.length}`],
-        against: [],
+        counterEvidence: [],
       }
-    : { weight: 0.15, evidence: [], against: [`requests became as much worse on hosts other than ${host}`] };
+    : { weight: 0.15, evidence: [], counterEvidence: [`requests became as much worse on hosts other than ${host}`] };
 };
 
 const ofChange = (change: Change, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
@@ -188,12 +212,12 @@ const byFullness = ({ values }: Gauge, onsetMs: number, beginMs: number, untilMs
   const before = values.filter(([at]) => at < beginMs && at >= beginMs - early * minuteMs).map(([, share]) => share);
   const after = values.filter(([at]) => at >= Math.max(beginMs, onsetMs) && at < untilMs).map(([, share]) => share);
   if (before.length < 3 || after.length === 0)
-    return { weight: 0, evidence: [], against: ['too little is known of it before and after'] };
+    return { weight: 0, evidence: [], counterEvidence: ['too little is known of it before and after'] };
   const [was, is] = [mean(before), mean(after)];
-  if (is < full.share) return { weight: 0, evidence: [], against: [`it is ${percent(is)} full`] };
+  if (is < full.share) return { weight: 0, evidence: [], counterEvidence: [`it is ${percent(is)} full`] };
   if (is - was < full.rise)
-    return { weight: 0, evidence: [], against: [`it was ${percent(was)} full before the symptom, too`] };
-  return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], against: [] };
+    return { weight: 0, evidence: [], counterEvidence: [`it was ${percent(was)} full before the symptom, too`] };
+  return { weight: 1, evidence: [`${percent(was)} full before, ${percent(is)} since`], counterEvidence: [] };
 };
 
 const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: IncidentContext): Judged[] => {
@@ -214,9 +238,13 @@ const ofGauge = (gauge: Gauge, blamed: ReadonlyMap<string, Blamed>, context: Inc
       byTime(Math.max(beginMs, place.onsetMs - 3 * minuteMs), place),
       ...(node === undefined && host !== undefined ? [byHost(host, place, context)] : []),
       byFullness(gauge, place.onsetMs, beginMs, context.untilMs),
-      place.worse.length === 0
-        ? { weight: 0, evidence: [], against: [`requests of ${nodeName(place.node)} are not worse`] }
-        : { weight: 1, evidence: [`${nodeName(place.node)} since then: ${worseText(place.worse)}`], against: [] },
+      place.degradations.length === 0
+        ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeName(place.node)} are not worse`] }
+        : {
+            weight: 1,
+            evidence: [`${nodeName(place.node)} since then: ${worseText(place.degradations)}`],
+            counterEvidence: [],
+          },
     );
   });
 };
@@ -235,13 +263,17 @@ const ofNovelty = (
     place.path,
     byPlace(place),
     byTime(firstMs, place),
-    { weight: 1, evidence: [`it was never seen before, and ${count} times since`], against: [] },
+    { weight: 1, evidence: [`it was never seen before, and ${count} times since`], counterEvidence: [] },
     isBefore
-      ? { weight: 1, evidence: [], against: [] }
-      : { weight: 0.45, evidence: [], against: ['it began with the symptom, and may be a part of it'] },
-    place.worse.length === 0
-      ? { weight: 0, evidence: [], against: [`requests of ${nodeName(node)} are not worse`] }
-      : { weight: 1, evidence: [`${nodeName(node)} since then: ${worseText(place.worse)}`], against: [] },
+      ? { weight: 1, evidence: [], counterEvidence: [] }
+      : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom, and may be a part of it'] },
+    place.degradations.length === 0
+      ? { weight: 0, evidence: [], counterEvidence: [`requests of ${nodeName(node)} are not worse`] }
+      : {
+          weight: 1,
+          evidence: [`${nodeName(node)} since then: ${worseText(place.degradations)}`],
+          counterEvidence: [],
+        },
   );
 };
 
@@ -252,14 +284,17 @@ const ofCallee = (place: Blamed): Judged[] =>
     : [
         judged(
           {
-            ...{ kind: 'callee', at: place.node, beginMs: place.onsetMs, link: '' },
+            kind: 'callee',
+            at: place.node,
+            beginMs: place.onsetMs,
+            link: '',
             title: `${nodeName(place.node)} fails or is slow`,
           },
           place.path,
           byPlace(place),
-          place.worse.length === 0
-            ? { weight: 1, evidence: [], against: ['of its own requests nothing is known that became worse'] }
-            : { weight: 1.1, evidence: [`it says so itself: ${worseText(place.worse)}`], against: [] },
+          place.degradations.length === 0
+            ? { weight: 1, evidence: [], counterEvidence: ['of its own requests nothing is known that became worse'] }
+            : { weight: 1.1, evidence: [`it says so itself: ${worseText(place.degradations)}`], counterEvidence: [] },
         ),
       ];
 
@@ -297,7 +332,7 @@ const neighbours = (place: Blamed, context: IncidentContext): Judged[] => {
           byPlace(place),
           byTime(beginMs, place),
           byHost(host, place, context),
-          { weight: 1.1, evidence: [`it runs on ${host} too, which is full since`], against: [] },
+          { weight: 1.1, evidence: [`it runs on ${host} too, which is full since`], counterEvidence: [] },
         ),
       ];
     });
@@ -320,8 +355,8 @@ export const causesOf = (context: IncidentContext): Causes => {
   const byNode = new Map(blamed.map((each) => [each.node, each]));
   const shown = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
   const onsetMs = Math.min(...shown.map((each) => each.onsetMs), context.noticedMs);
-  const symptom = shown.flatMap(({ node, worse }) =>
-    worse.length === 0 ? [] : [`${nodeName(node)}: ${worseText(worse)}`],
+  const symptom = shown.flatMap(({ node, degradations }) =>
+    degradations.length === 0 ? [] : [`${nodeName(node)}: ${worseText(degradations)}`],
   );
   const all = once([
     ...context.changes.flatMap((change) => ofChange(change, byNode, context)),

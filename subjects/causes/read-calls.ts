@@ -26,7 +26,10 @@ interface CountedRow {
 }
 
 const minuteOf = ({ at, requests, errors, duration, buckets }: CountedRow): Minute => ({
-  ...{ atMs: at * 1000, requests: Number(requests), errors: Number(errors), durationSum: duration },
+  atMs: at * 1000,
+  requests: Number(requests),
+  errors: Number(errors),
+  durationSum: duration,
   buckets: new Map(Object.entries(buckets).map(([bucket, spans]) => [Number(bucket), Number(spans)])),
 });
 
@@ -128,7 +131,10 @@ const mergeHosts = (hosts: ReadonlyMap<string, readonly Minute[]>): Minute[] => 
         for (const [bucket, spans] of each.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
       const sum = (of: (minute: Minute) => number): number => own.reduce((all, each) => all + of(each), 0);
       return {
-        ...{ atMs, buckets, requests: sum(({ requests }) => requests), errors: sum(({ errors }) => errors) },
+        atMs,
+        buckets,
+        requests: sum(({ requests }) => requests),
+        errors: sum(({ errors }) => errors),
         durationSum: sum(({ durationSum }) => durationSum),
       };
     });

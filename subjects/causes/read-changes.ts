@@ -18,7 +18,9 @@ const msOf = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000
 const deployments = async (reading: Reading, range: Range, scope: ProjectScope): Promise<Change[]> => {
   const found = await readDeployments(reading, { range, ...scope });
   return found.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
-    ...{ kind: 'deployment', node: nodeOf('service', service).id, atMs: msOf(time) },
+    kind: 'deployment',
+    node: nodeOf('service', service).id,
+    atMs: msOf(time),
     title: `${isRollback === true ? 'rollback' : 'deployment'} of ${service} ${version}`.trim(),
     link: `/api/services/${encodeURIComponent(service)}/deployments`,
   }));
@@ -32,7 +34,10 @@ const readCustomEvents = async (reading: Reading, range: Range, scope: ProjectSc
     if (service === '' && host === undefined) return [];
     return [
       {
-        ...{ kind: 'configuration' as const, atMs: msOf(time), title, link },
+        kind: 'configuration' as const,
+        atMs: msOf(time),
+        title,
+        link,
         ...(service === '' ? { host } : { node: nodeOf('service', service).id }),
       },
     ];
@@ -73,7 +78,9 @@ const changeOfEvent = (
   if (service === undefined && host === null) return [];
   return [
     {
-      ...{ kind, atMs: msOf(eventTime ?? timestamp), link: `/api/logs/${encodeURIComponent(id)}` },
+      kind,
+      atMs: msOf(eventTime ?? timestamp),
+      link: `/api/logs/${encodeURIComponent(id)}`,
       title: `${reason ?? kind} of ${object.name ?? host}: ${message}`.slice(0, 200),
       ...(service === undefined ? { host: host ?? '' } : { node: nodeOf('service', service).id }),
     },
@@ -134,7 +141,9 @@ const restarts = async ({ columns }: Reading, services: readonly string[], range
         ? []
         : [
             {
-              ...{ kind: 'restart' as const, node: nodeOf('service', row.of).id, link: '' },
+              kind: 'restart' as const,
+              node: nodeOf('service', row.of).id,
+              link: '',
               // It was away from its last records on.
               atMs: Math.min(Number(row.first), Number(before.last)),
               title: `${row.of} was restarted: ${before.instance} → ${row.instance}`,

@@ -32,13 +32,17 @@ const ofHosts = async (
   // One after the other: they must not take all turns of the engine.
   for (const { host, called } of saturable.slice(0, maxHosts)) {
     const { series } = await readHostSeries(reading, range, scope, {
-      ...{ host, names: ['cpu', 'memory', 'disk'], stepMs: minuteMs },
+      host,
+      names: ['cpu', 'memory', 'disk'],
+      stepMs: minuteMs,
     });
     for (const { name, points } of series) {
       const resource = resourceOf[name];
       if (resource === undefined) continue;
       gauges.push({
-        ...{ resource, host: called, title: `${resource} of the host ${called}` },
+        resource,
+        host: called,
+        title: `${resource} of the host ${called}`,
         link: `/api/infrastructure/hosts/${encodeURIComponent(host.id)}`,
         values: points.flatMap(([at, value]) => (value === null ? [] : [[at, Number(value)] as const])),
       });
@@ -72,7 +76,12 @@ const metricOf = (
   groupBy: readonly string[],
   search?: string,
 ): MetricQuery => ({
-  ...{ kind: 'metric', metric, overTime: 'avg', across, groupBy: [...groupBy], limit: 1000 },
+  kind: 'metric',
+  metric,
+  overTime: 'avg',
+  across,
+  groupBy: [...groupBy],
+  limit: 1000,
   ...(search !== undefined && { search }),
 });
 
@@ -110,7 +119,9 @@ const ofServices = async (
       if (!services.includes(service)) continue;
       const pool = Object.entries(labels).find(([name]) => name.endsWith('pool.name'))?.[1];
       gauges.push({
-        ...{ resource, node: nodeOf('service', service).id, link: '' },
+        resource,
+        node: nodeOf('service', service).id,
+        link: '',
         title: pool === undefined ? `${resource} of ${service}` : `the pool ${pool} of ${service}`,
         values: points.flatMap(([at, value]) => (value === null ? [] : [[at, Number(value)] as const])),
       });

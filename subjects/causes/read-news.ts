@@ -7,7 +7,9 @@ import type { Novelty } from './incident-context.ts';
 const maxNovelties = 100;
 
 const valuesOf = ({ from, to }: Range, services: readonly string[]) => ({
-  ...{ services, from: String(from / 1_000_000n), to: String(to / 1_000_000n) },
+  services,
+  from: String(from / 1_000_000n),
+  to: String(to / 1_000_000n),
 });
 const within = (column: string): string =>
   `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
@@ -30,7 +32,10 @@ const newErrors = async ({ columns, plan }: Reading, services: readonly string[]
     { ...valuesOf(range, services), readable },
   );
   return rows.map(({ of, id, called, said: message, first, n }) => ({
-    ...{ kind: 'error', node: nodeOf('service', of).id, firstMs: Number(first), count: Number(n) },
+    kind: 'error',
+    node: nodeOf('service', of).id,
+    firstMs: Number(first),
+    count: Number(n),
     title: `new error ${[called, message].filter((each) => each !== '').join(': ')}`.slice(0, 200),
     link: `/api/errors/${encodeURIComponent(id)}`,
   }));
@@ -56,7 +61,10 @@ const newPatterns = async (
     valuesOf(range, services),
   );
   return rows.map(({ of, id, form, first, n }) => ({
-    ...{ kind: 'log-pattern', node: nodeOf('service', of).id, firstMs: Number(first), count: Number(n) },
+    kind: 'log-pattern',
+    node: nodeOf('service', of).id,
+    firstMs: Number(first),
+    count: Number(n),
     title: `new log pattern ${form}`.slice(0, 200),
     link: `/api/logs/patterns/${encodeURIComponent(id)}`,
   }));

@@ -35,15 +35,17 @@ interface Way {
   readonly prior: number;
   link(id: string): string;
   readonly does: string;
-  readonly against?: string;
+  readonly counterEvidence?: string;
 }
 const ways: Readonly<Record<ShownBy['what'], Way>> = {
   'alert rule': { prior: 0.9, link: (id) => `/api/alerts/rules/${id}`, does: 'the alert rule that shows the symptom' },
   detector: { prior: 0.9, link: (id) => `/api/ai/detectors/${id}`, does: 'the detector that shows the symptom' },
   plan: { prior: 0.6, link: () => '/api/billing', does: 'the plan, by which telemetry is taken and kept' },
   'alert routing': {
-    ...{ prior: 0.2, link: () => '/api/v2/alerts/routing', does: 'the routes by which alerts are told' },
-    against: 'routes change who is told of an alert, not whether it fires',
+    prior: 0.2,
+    link: () => '/api/v2/alerts/routing',
+    does: 'the routes by which alerts are told',
+    counterEvidence: 'routes change who is told of an alert, not whether it fires',
   },
 };
 
@@ -51,15 +53,20 @@ const judged = ({ shownBy: { what, id }, atMs, title }: ChangeOfShown, { noticed
   const gap = (noticedMs - atMs) / minuteMs;
   const when = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
   const isAfter = atMs > noticedMs + late;
-  const { prior, link, does, against } = ways[what];
+  const { prior, link, does, counterEvidence } = ways[what];
   return {
-    ...{ kind: 'configuration', at: `${what} ${id}`, beginMs: atMs, title, link: link(id), path: [] },
+    kind: 'configuration',
+    at: `${what} ${id}`,
+    beginMs: atMs,
+    title,
+    link: link(id),
+    path: [],
     score: isAfter || isWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / fading),
     evidence: isAfter ? [] : [`${does}: ${when}`],
-    against: [
+    counterEvidence: [
       ...(isAfter ? [when] : []),
       ...(isWorse ? ['requests are worse, whatever shows it'] : []),
-      ...(against === undefined ? [] : [against]),
+      ...(counterEvidence === undefined ? [] : [counterEvidence]),
     ],
   };
 };

@@ -33,7 +33,7 @@ const PanelQuery = z
     query: Query.optional(),
     savedQueryId: text(128).min(1).optional().describe('Instead of `query`'),
     answers: z.enum(['series', 'table']).default('series').describe('table: one value for the whole range, or records'),
-    shortestStep: StepText.optional().describe(
+    minStep: StepText.optional().describe(
       'Steps are not shorter than this, a duration or a variable; samples come so often, which tells $__rate_interval',
     ),
     stepFactor: z.int().min(2).max(1000).optional().describe('Steps are so many times as long as they would be'),
@@ -73,8 +73,8 @@ export const Panel = z.strictObject({
       isHidden: z.boolean().default(false).describe('Whether the panel says nothing of it'),
     })
     .prefault({}),
-  mostPoints: z.int().min(1).max(11_000).optional().describe('Steps are so long that there are no more of them'),
-  shortestStep: StepText.optional().describe(
+  maxDataPoints: z.int().min(1).max(11_000).optional().describe('Steps are so long that there are no more of them'),
+  minStep: StepText.optional().describe(
     'Steps of its queries are not shorter than this: a duration, or a variable. It says nothing of how often samples come',
   ),
   repeat: PanelRepeat.nullable().default(null),

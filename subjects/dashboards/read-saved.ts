@@ -68,15 +68,15 @@ const maxRounds = 32;
 type Issue = z.core.$ZodIssue;
 
 /** The parts of the source that an issue is about. */
-const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isWhole: boolean })[] => {
+const lossesOf = (issue: Issue, pruned: Pruned): (Loss & { readonly isComplete: boolean })[] => {
   const within = pruned.sourcePathOf(issue.path as Path);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       path: textOf([...within, key]),
       message: 'is not known any more',
-      isWhole: false,
+      isComplete: false,
     }));
-  return [{ path: textOf(within), message: issue.message, isWhole: within.length === 0 }];
+  return [{ path: textOf(within), message: issue.message, isComplete: within.length === 0 }];
 };
 
 const brought = (source: object): Brought | undefined => {
@@ -90,7 +90,7 @@ const brought = (source: object): Brought | undefined => {
       return { document: parsed.data, losses: outermost.map(([path, message]) => ({ path, message })) };
     }
     const found = parsed.error.issues.flatMap((issue) => lossesOf(issue, pruned));
-    if (found.some(({ isWhole }) => isWhole)) return undefined;
+    if (found.some(({ isComplete }) => isComplete)) return undefined;
     for (const { path, message } of found) losses.set(path, message);
   }
   return undefined;

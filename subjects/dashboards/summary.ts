@@ -11,7 +11,14 @@ export const summaryOf = (dashboard: StoredDashboard & Stored): DashboardSummary
   const { name, description, folder, tags, visibility, ownerId, changedBy, documentVersion } = dashboard;
   const { version, createdAt, updatedAt } = dashboard;
   return {
-    ...{ name, description, folder, tags, visibility, ownerId, changedBy, documentVersion },
+    name,
+    description,
+    folder,
+    tags,
+    visibility,
+    ownerId,
+    changedBy,
+    documentVersion,
     folders: foldersOf(folder),
     source: dashboard.source ?? null,
     panels: dashboard.panels.length,

@@ -146,7 +146,12 @@ const addWatched = (found: DatabaseInstance[], row: SeriesRow, noCallsReason: st
   const { id, engine, name, host } = { id: idOf(row.engine, row.name || row.host), ...row };
   const lastSeen = formatTime(BigInt(row.last) * 1_000_000n);
   const one = found[at] ?? {
-    ...{ id, engine, name: name || host, addresses: host === '' ? [] : [host], seenBy: [], lastSeen },
+    id,
+    engine,
+    name: name || host,
+    addresses: host === '' ? [] : [host],
+    seenBy: [],
+    lastSeen,
     calls: { value: null, reason: noCallsReason },
     series: known(0),
   };

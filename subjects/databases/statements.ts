@@ -226,7 +226,9 @@ const alsoIn = async (
     `SELECT digest, toString(sum(times)) AS all FROM (SELECT times, ${statementForm('text', 'system')} AS form, ${statementDigest('form', 'system')} AS digest FROM (${texts(scope)}))
     WHERE digest IN {digests:Array(String)} GROUP BY digest`,
     {
-      ...{ from: String(range.from), to: String(range.to), digests },
+      from: String(range.from),
+      to: String(range.to),
+      digests,
       ...seriesSeenValues(range),
       ...projectScopeValues(scope),
     },

@@ -150,7 +150,10 @@ export class Backtest {
 
 /** A stored record as the stream knew it. */
 export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecord => ({
-  ...{ tenantId, projectId: record.projectId, recordId: record.id, service: record.service },
+  tenantId,
+  projectId: record.projectId,
+  recordId: record.id,
+  service: record.service,
   timeMs: Math.floor(Date.parse(record.timestamp)),
   values: {
     body: record.body,

@@ -179,7 +179,9 @@ const signalOf = (
   const shown = window.events.filter(({ event: { timeMs } }) => timeMs > fromMs && timeMs <= toMs).slice(-maxShown);
   const events = shown.map(({ event }) => event);
   return {
-    ...{ tenantId: match.tenantId, projectId: match.projectId, kind: 'correlation' },
+    tenantId: match.tenantId,
+    projectId: match.projectId,
+    kind: 'correlation',
     id: hashOf(id, match.key, toMs, events.at(-1)?.recordId),
     ...signalHead(stored, document.tags),
     timeMs: toMs,

@@ -172,7 +172,11 @@ const partsOf = ({ product, category, service }: DetectionFields['rules'][number
 
 /** A table of an organization's own, as those that come with the platform are. */
 export const ownTable = ({ name, summary, rules, fields, roots, sources }: DetectionFields): FieldTable => ({
-  ...{ name, summary, rules: rules.map(partsOf), fields, roots },
+  name,
+  summary,
+  rules: rules.map(partsOf),
+  fields,
+  roots,
   sources: sources.map(({ when, is, categories }) => ({
     when: when.map(({ names, values }) => (values === undefined ? { names } : { names, values })),
     is: partsOf(is),
@@ -224,7 +228,11 @@ export const deploymentOf = (
       tables,
       Object.keys(values).length === 0 ? {} : { placeholders: values },
     ),
-    ...{ tables, stored, correlations, byRule, problems },
+    tables,
+    stored,
+    correlations,
+    byRule,
+    problems,
     silent: new Set([...byRule.keys()].filter((name) => !loud.has(name))),
   };
 };

@@ -64,7 +64,11 @@ export const isReportedAgain = ({ eventCount }: DetectionSignal): boolean => Num
 
 /** What signals say that come from the rule, whatever it matched. */
 export const signalHead = ({ id, version, severity, riskScore, title }: StoredRule, tags: readonly string[]) => ({
-  ...{ ruleId: id, ruleVersion: version, ruleTitle: title, severity, riskScore },
+  ruleId: id,
+  ruleVersion: version,
+  ruleTitle: title,
+  severity,
+  riskScore,
   ...attackTagsOf(tags),
 });
 
@@ -101,16 +105,17 @@ const signalOf = (
   const { tenantId, projectId, recordId, timeMs, service } = record;
   const matched: SignalEvent = { recordId, timeMs, service, ruleId, fields: [...fields] };
   return {
-    ...{ tenantId, projectId, id: hashOf(ruleId, recordId), kind: 'rule' },
+    tenantId,
+    projectId,
+    id: hashOf(ruleId, recordId),
+    kind: 'rule',
     ...signalHead(stored, rule.tags),
-    ...{
-      timeMs,
-      events: [matched],
-      eventCount: 1,
-      entities: entitiesOf(deployment, event),
-      group: {},
-      suppressedBy: '',
-    },
+    timeMs,
+    events: [matched],
+    eventCount: 1,
+    entities: entitiesOf(deployment, event),
+    group: {},
+    suppressedBy: '',
   };
 };
 

@@ -83,7 +83,9 @@ export const readEntityRisk = async (
     ${after === undefined ? '' : 'HAVING score < {score:Float64} OR (score = {score:Float64} AND entity > {after:String})'}
     ORDER BY score DESC, entity LIMIT ${limit}`,
     {
-      ...{ at: String(atMs), from: String(atMs - days * 86_400_000), halfLife: String(halfLifeHours * 3_600_000) },
+      at: String(atMs),
+      from: String(atMs - days * 86_400_000),
+      halfLife: String(halfLifeHours * 3_600_000),
       without: [...without],
       ...(type !== undefined && { type }),
       ...(entity !== undefined && { entity }),
@@ -92,10 +94,18 @@ export const readEntityRisk = async (
     { maxResultRows: limit },
   );
   return rows.map(({ entity: of, score, signals, last, top }) => ({
-    ...{ entity: of, score: Number(score), signals: Number(signals), lastMs: Number(last) },
+    entity: of,
+    score: Number(score),
+    signals: Number(signals),
+    lastMs: Number(last),
     shares: top.map(([worth, ms, id, ruleId, ruleTitle, severity, riskScore]) => ({
-      ...{ share: Math.round(-Number(worth) * 1000) / 1000, ms: Number(ms), id, ruleId, ruleTitle },
-      ...{ severity: severity as SignalSeverity, riskScore: Number(riskScore) },
+      share: Math.round(-Number(worth) * 1000) / 1000,
+      ms: Number(ms),
+      id,
+      ruleId,
+      ruleTitle,
+      severity: severity as SignalSeverity,
+      riskScore: Number(riskScore),
     })),
   }));
 };

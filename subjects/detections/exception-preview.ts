@@ -72,7 +72,7 @@ export const previewException = async (
   reading: Reading,
   { rule, toDeploy, exceptionId, ...run }: RuleRun & { rule: StoredRule; toDeploy: ToDeploy; exceptionId: string },
   range: Range,
-): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isWhole: boolean }> => {
+): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isComplete: boolean }> => {
   const found = await signalsAbout(reading, rule.id, range);
   const signals = found.slice(0, maxPreviewed);
   const idsOf = (signal: StoredSignal): string[] =>
@@ -90,14 +90,18 @@ export const previewException = async (
     const [newest] = of as [StoredSignal];
     const examples = of.filter((signal) => idsOf(signal).some((id) => covered.has(id)));
     return {
-      ...{ ruleId: newest.rule_id, ruleTitle: newest.rule_title, kind: newest.kind, signals: of.length },
-      ...{ covered: examples.length, examples: examples.slice(0, 10) },
+      ruleId: newest.rule_id,
+      ruleTitle: newest.rule_title,
+      kind: newest.kind,
+      signals: of.length,
+      covered: examples.length,
+      examples: examples.slice(0, 10),
       unknown: of.filter((signal) => idsOf(signal).every((id) => !records.has(id))).length,
     };
   });
   const isOther = ({ ruleId }: PreviewedRule): number => (ruleId === rule.id ? 0 : 1);
   return {
     rules: rules.toSorted((one, other) => isOther(one) - isOther(other) || other.covered - one.covered),
-    isWhole: found.length <= maxPreviewed,
+    isComplete: found.length <= maxPreviewed,
   };
 };

@@ -127,7 +127,7 @@ export interface MatchedField {
   readonly value: string;
   readonly selection: string;
   /** What the rule asked, as it writes it: `endswith \cmd.exe`. */
-  readonly because: string;
+  readonly condition: string;
 }
 
 const maxShown = 500;
@@ -149,16 +149,16 @@ const matchedItem = (item: ItemTest, view: EventView): MatchedField[] => {
         path,
         value: shown(text),
         selection,
-        because: testText(item, values.map((each) => each.shown).join(', ')),
+        condition: testText(item, values.map((each) => each.shown).join(', ')),
       },
     ];
   }
   for (const leaf of leaves.filter(({ isNull }) => !isNull)) {
     const met = values.find(({ test }) => leafTest(test)(leaf, view.other));
     if (met !== undefined)
-      return [{ field, path: leaf.path, value: shown(leaf.text), selection, because: testText(item, met.shown) }];
+      return [{ field, path: leaf.path, value: shown(leaf.text), selection, condition: testText(item, met.shown) }];
   }
-  return isAbout('null') ? [{ field, path: '', value: '', selection, because: 'null' }] : [];
+  return isAbout('null') ? [{ field, path: '', value: '', selection, condition: 'null' }] : [];
 };
 
 const chainOf = (first: Leaf | undefined): Leaf[] => {
@@ -175,7 +175,7 @@ export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] =
   const seen = new Set<string>();
   return parts
     .flatMap((part) => matchedFields(part, view))
-    .filter(({ field, path, because: comment }) => {
+    .filter(({ field, path, condition: comment }) => {
       const key = `${field}\n${path}\n${comment}`;
       return seen.has(key) ? false : seen.add(key);
     });

@@ -87,7 +87,9 @@ class Names {
     const { index, namesOf, affectsRules } = this.#interest;
     const names = namesOf(text);
     const name = {
-      ...{ bytes: Buffer.from(text, 'utf8'), names, affectsMore: names.some(affectsRules) },
+      bytes: Buffer.from(text, 'utf8'),
+      names,
+      affectsMore: names.some(affectsRules),
       valueNames: names.filter((each) => index.hasValuesOf(each)),
       hasTexts: names.some((each) => index.hasTextsOf(each)),
     };

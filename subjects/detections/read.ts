@@ -189,14 +189,19 @@ const filterOf = (root: YamlMap, head: SigmaHead): SigmaFilter | undefined => {
 export const maxRuleCharacters = 1_048_576;
 
 const tooLarge = ({ text, line }: DocumentText, document: number): SigmaError => ({
-  ...{ document, line, field: '' },
+  document,
+  line,
+  field: '',
   message: `this document has ${text.length} characters: it may have ${maxRuleCharacters} at most`,
   // It is not parsed: the title is what it is called by all the same.
   title: /^title:[ \t]*(\S.{0,255})/m.exec(text.slice(0, 10_000))?.[1]?.trim() ?? '',
 });
 
 const tooMany = ({ line }: DocumentText, document: number): SigmaError => ({
-  ...{ document, line, field: '', title: '' },
+  document,
+  line,
+  field: '',
+  title: '',
   message: `a text may hold ${maxDocuments} documents: from this line on it was not read`,
 });
 

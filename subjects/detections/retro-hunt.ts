@@ -20,8 +20,14 @@ const maxSignals = 10_000;
 
 /** A hunt of rules that are deployed now: over the last day. */
 export const newHunt = (ruleIds: readonly string[], nowMs: number): RetroHunt => ({
-  ...{ ruleIds, fromMs: nowMs - huntedMs, toMs: nowMs + liveWithinMs, status: 'running' },
-  ...{ records: 0, signals: 0, isWhole: true, message: '' },
+  ruleIds,
+  fromMs: nowMs - huntedMs,
+  toMs: nowMs + liveWithinMs,
+  status: 'running',
+  records: 0,
+  signals: 0,
+  isComplete: true,
+  message: '',
 });
 
 /** The hunted rules that are still enabled, with filters and correlations; a correlation may name any rule. */
@@ -41,10 +47,10 @@ export const hunt = async (
     own,
     ...run
   }: { readonly reading: Reading; readonly own: Pick<TenantDocuments, 'collection'> } & Omit<RuleRun, 'nowMs'>,
-): Promise<Pick<RetroHunt, 'records' | 'isWhole'> & { readonly signals: readonly DetectionSignal[] }> => {
+): Promise<Pick<RetroHunt, 'records' | 'isComplete'> & { readonly signals: readonly DetectionSignal[] }> => {
   const ids = new Set(ruleIds);
   const rules = await rulesFor(own, ids);
-  if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isWhole: true, signals: [] };
+  if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isComplete: true, signals: [] };
   const { nowMs } = reading;
   const retainedFromMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
   const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
@@ -59,5 +65,5 @@ export const hunt = async (
     for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
     return signals.size < maxSignals;
   });
-  return { records, isWhole: isWhole && records < maxRecords, signals: [...signals.values()].slice(0, maxSignals) };
+  return { records, isComplete: isWhole && records < maxRecords, signals: [...signals.values()].slice(0, maxSignals) };
 };

@@ -82,9 +82,19 @@ export const matchesOf = async (
 ): Promise<(EventMatch | undefined)[]> => {
   const now = new Date(0).toISOString();
   const tested = {
-    ...{ id: document.id === '' ? testedId : document.id, version: 1, createdAt: now, updatedAt: now },
-    ...{ kind: document.kind, title: document.title, source: document.source, enabled: true },
-    ...{ severity: 'medium' as const, riskScore: 0, suppression: null, exceptions: [], anySource },
+    id: document.id === '' ? testedId : document.id,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    kind: document.kind,
+    title: document.title,
+    source: document.source,
+    enabled: true,
+    severity: 'medium' as const,
+    riskScore: 0,
+    suppression: null,
+    exceptions: [],
+    anySource,
   };
   const run = { tenantId: own.tenantId, nowMs: 0, budgetMs: testBudgetMs };
   const matches = await testThreads.run(await toDeployOfRule(tested, own), run, (rules) =>

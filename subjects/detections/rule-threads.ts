@@ -61,7 +61,8 @@ export class RuleThreads {
   readonly #threads = new BudgetThreads<RuleReply>({
     name: 'rules',
     module: new URL('./rule-worker.ts', import.meta.url),
-    ...{ memoryMb, works: 'runs of detection rules' },
+    memoryMb,
+    works: 'runs of detection rules',
   });
 
   /** Deploys rules in a thread for the time of `work`. What an abort or the budget ends is ended at once. */

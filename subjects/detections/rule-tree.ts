@@ -99,7 +99,11 @@ const itemTest = (item: SelectionItem, selection: string, options: TreeOptions):
   const modifiers = item.modifiers.map(modifierOf);
   const all = modifiers.includes('all');
   const test = (values: readonly SigmaValue[]): ItemTest => ({
-    ...{ is: 'item', field: item.field, selection, all: false, differs: modifiers.includes('neq') },
+    is: 'item',
+    field: item.field,
+    selection,
+    all: false,
+    differs: modifiers.includes('neq'),
     names: item.field === '' ? [] : fieldNames(item.field, options.logsource, options.tables),
     modifiers: modifiers.join('|'),
     values: values.flatMap((value) =>

@@ -27,20 +27,30 @@ const entitiesByType = (entities: readonly string[]): Record<string, string> => 
 export const signalEvent = (signal: StoredSignal): FeedEvent => {
   const { id, ms, severity, tactics, techniques, entities } = signal;
   return {
-    ...{ id, kind: 'signal', severity: severities[severity], projectId: signal.project, environment: '', link: '' },
+    id,
+    kind: 'signal',
+    severity: severities[severity],
+    projectId: signal.project,
+    environment: '',
+    link: '',
     time: formatTime(BigInt(ms) * 1_000_000n),
     title: signal.rule_title.slice(0, 256),
     text: entities.length === 0 ? '' : `About ${entities.join(', ')}`.slice(0, 8192),
     service: eventsOf(signal)[0]?.service ?? '',
     tags: {
-      ...{ ruleId: signal.rule_id, severity },
+      ruleId: signal.rule_id,
+      severity,
       ...(tactics.length > 0 && { tactic: listed(tactics) }),
       ...entitiesByType(entities),
     },
     actor: { type: 'system', id: 'detections' },
     details: {
-      ...{ ruleId: signal.rule_id, ruleVersion: signal.rule_version, riskScore: signal.risk_score },
-      ...{ techniques, eventCount: signal.event_count, entities },
+      ruleId: signal.rule_id,
+      ruleVersion: signal.rule_version,
+      riskScore: signal.risk_score,
+      techniques,
+      eventCount: signal.event_count,
+      entities,
     },
   };
 };

@@ -47,7 +47,9 @@ interface SourceRow {
 
 const sourceOf = ({ products, services, categories, knows, last, names }: SourceRow): SeenSource => ({
   kind: {
-    ...{ key: '', products: new Set(products), services: new Set(services) },
+    key: '',
+    products: new Set(products),
+    services: new Set(services),
     categories: knows ? new Set(categories) : undefined,
   },
   names: new Set(names),
@@ -138,15 +140,13 @@ export const telemetryOf = (
   const found = sure.length > 0 ? sure : possible.filter((source) => fields.some((field) => has(source, field)));
   if (found.length > 0)
     return {
-      ...{
-        isSeen: true,
-        reason: null,
-        lastSeen:
-          found
-            .map(({ lastDay }) => lastDay)
-            .toSorted()
-            .at(-1) ?? null,
-      },
+      isSeen: true,
+      reason: null,
+      lastSeen:
+        found
+          .map(({ lastDay }) => lastDay)
+          .toSorted()
+          .at(-1) ?? null,
       missingFields: fields.filter((field) => !found.some((source) => has(source, field))).map(({ field }) => field),
     };
   if (possible.length > 0 && fields.length === 0)
@@ -156,7 +156,9 @@ export const telemetryOf = (
   const what =
     possible.length > 0 ? 'of unknown log sources had any field of the rule' : `were of ${textOf(logsource)}`;
   return {
-    ...{ isSeen: false, reason: `no records of the last ${days} days ${what}`, lastSeen: null },
+    isSeen: false,
+    reason: `no records of the last ${days} days ${what}`,
+    lastSeen: null,
     missingFields: fields.map(({ field }) => field),
   };
 };

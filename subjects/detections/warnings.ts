@@ -7,7 +7,7 @@ import { needsOf } from './rule-set.ts';
 
 const techniqueWarning = (id: string): string[] => {
   const found = techniqueStatusOf(id);
-  switch (found.standing) {
+  switch (found.status) {
     case 'unknown':
       return [`tags: ATT&CK has no technique ${id}`];
     case 'deprecated':

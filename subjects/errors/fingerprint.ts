@@ -138,7 +138,9 @@ const made = (
   const isOperationAlone = components.every(([name]) => name === 'operation');
   if (frames.length > 0 ? isOfAnyProgram(frames) : isOperationAlone) add('service', service);
   return {
-    ...{ id: idOf(components), components, language },
+    id: idOf(components),
+    components,
+    language,
     culprit: frames[0] ?? operation,
     shortType: shortOf(own),
   };

@@ -101,7 +101,8 @@ const explanationOf = async (reading: Reading, groupId: string, merges: Merges, 
   const members = fingerprints
     .filter((fingerprint) => found.has(fingerprint))
     .map((fingerprint) => ({
-      ...{ fingerprint, components: found.get(fingerprint) ?? [] },
+      fingerprint,
+      components: found.get(fingerprint) ?? [],
       mergedBy: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedBy ?? null),
       mergedAt: fingerprint === groupId ? null : (mergeOf.get(fingerprint)?.mergedAt ?? null),
     }));
@@ -112,7 +113,9 @@ const explanationOf = async (reading: Reading, groupId: string, merges: Merges, 
   );
   return {
     version: Number(/^f(\d+)-/.exec(groupId)?.[1] ?? 0),
-    ...{ summary: sentenceOf(shared, members.length), shared, members },
+    summary: sentenceOf(shared, members.length),
+    shared,
+    members,
   };
 };
 

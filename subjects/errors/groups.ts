@@ -172,7 +172,10 @@ export const readErrorGroups = async (
   const rows = await reading.columns.query<Row>(
     `${sql} WHERE true${status.sql}${position} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
     {
-      ...{ ...scope.parameters, ...merges.sql.parameters, ...search.parameters, ...status.parameters },
+      ...scope.parameters,
+      ...merges.sql.parameters,
+      ...search.parameters,
+      ...status.parameters,
       ...(after !== undefined && { afterValue: after.value, afterId: after.id }),
     },
   );
@@ -232,21 +235,27 @@ const shownGroups = async (
   return rows.map((row): ErrorGroup => {
     const { status = 'unresolved', isRegressed = false, regressedAt = null, decided } = stateById.get(row.id) ?? {};
     return {
-      ...{ id: row.id, type: row.type === '' ? null : row.type, message: row.message },
-      ...{
-        culprit: row.culprit === '' ? null : row.culprit,
-        count: Number(row.total),
-        unhandled: Number(row.unhandled),
-      },
+      id: row.id,
+      type: row.type === '' ? null : row.type,
+      message: row.message,
+      culprit: row.culprit === '' ? null : row.culprit,
+      count: Number(row.total),
+      unhandled: Number(row.unhandled),
       users:
         row.users === '0'
           ? { value: null, reason: 'no occurrence names a user: user.id is not sent' }
           : Number(row.users),
-      ...{ firstSeen: isoOf(row.first_ever), lastSeen: isoOf(row.last_ever) },
+      firstSeen: isoOf(row.first_ever),
+      lastSeen: isoOf(row.last_ever),
       firstSeenInRange: row.total === '0' ? null : isoOf(row.first),
       lastSeenInRange: row.total === '0' ? null : isoOf(row.last),
-      ...{ services: [...row.services], environments: [...row.environments], sources: [...row.sources] },
-      ...{ status, isRegressed, regressedAt, assigneeId: decided?.assigneeId ?? null },
+      services: [...row.services],
+      environments: [...row.environments],
+      sources: [...row.sources],
+      status,
+      isRegressed,
+      regressedAt,
+      assigneeId: decided?.assigneeId ?? null,
       isNew: BigInt(row.first_ever) >= range.from,
       trend: trends(row.id),
       fingerprints: merges.membersOf(row.id),

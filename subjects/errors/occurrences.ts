@@ -77,16 +77,21 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 const occurrenceOf = (row: Row): ErrorOccurrenceView => ({
   id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,
   timestamp: formatTime(BigInt(row.time)),
-  ...{ fingerprint: row.fingerprint, type: orNull(row.type), message: row.message, source: row.source },
+  fingerprint: row.fingerprint,
+  type: orNull(row.type),
+  message: row.message,
+  source: row.source,
   handled: row.handled === '' ? null : row.handled === 'true',
-  ...{ service: row.service, environment: orNull(row.environment), release: orNull(row.release) },
-  ...{ projectId: row.project_id, userId: orNull(row.user_id), tags: row.tags },
-  ...{
-    traceId: orNull(row.trace_id),
-    spanId: orNull(row.span_id),
-    logId: orNull(row.record_id),
-    stack: orNull(row.stack),
-  },
+  service: row.service,
+  environment: orNull(row.environment),
+  release: orNull(row.release),
+  projectId: row.project_id,
+  userId: orNull(row.user_id),
+  tags: row.tags,
+  traceId: orNull(row.trace_id),
+  spanId: orNull(row.span_id),
+  logId: orNull(row.record_id),
+  stack: orNull(row.stack),
 });
 
 /** Occurrences of fingerprints, newest first, with the position of each. */
@@ -135,8 +140,12 @@ export const withStackRead = (occurrence: ErrorOccurrenceView): z.output<typeof 
     chain: chain.map(({ type, frames }) => ({
       type: orNull(type),
       frames: frames.map(({ function: called, file, line, column, name }) => ({
-        ...{ function: orNull(called), file: orNull(file), line: line ?? null, column: column ?? null },
-        ...{ isInApp: name.isInApp, isCompared: !name.isGlue },
+        function: orNull(called),
+        file: orNull(file),
+        line: line ?? null,
+        column: column ?? null,
+        isInApp: name.isInApp,
+        isCompared: !name.isGlue,
       })),
     })),
   };

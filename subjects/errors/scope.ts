@@ -98,7 +98,9 @@ export const errorScope = (
   ];
   const parameters: Record<string, QueryParameters[string]> = {
     ...included.parameters,
-    ...{ from: String(from), to: String(to), landedBy: String(Math.trunc(landedBy)) },
+    from: String(from),
+    to: String(to),
+    landedBy: String(Math.trunc(landedBy)),
   };
   for (const name of ['service', 'environment', 'release'] as const) {
     const value = filter[name];
@@ -120,7 +122,11 @@ export const errorScope = (
     if (from < retentionStart - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
   return {
-    ...{ condition: [...filters, ...times].join(' AND '), filters: filters.join(' AND ') },
-    ...{ parameters, partial, sources: begins, landedBy: Math.trunc(landedBy) },
+    condition: [...filters, ...times].join(' AND '),
+    filters: filters.join(' AND '),
+    parameters,
+    partial,
+    sources: begins,
+    landedBy: Math.trunc(landedBy),
   };
 };

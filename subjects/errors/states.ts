@@ -132,7 +132,9 @@ const laterThan = (reading: Reading, merges: Merges, changed: readonly Changed[]
     condition: `${condition} AND fingerprint IN {fingerprints:Array(String)} AND timestamp > fromUnixTimestamp64Milli({earliest:Int64}, 'UTC')
       AND toUnixTimestamp64Nano(timestamp) > transform(id, {ids:Array(String)}, {after:Array(Int64)}, toInt64(0))`,
     parameters: {
-      ...{ ...parameters, ...merges.sql.parameters, earliest: String(earliestMs) },
+      ...parameters,
+      ...merges.sql.parameters,
+      earliest: String(earliestMs),
       fingerprints: changed.flatMap(({ id }) => merges.membersOf(id)),
       ids: changed.map(({ id }) => id),
       after: changed.map(({ changedAt }) => String(nsOf(changedAt))),
@@ -204,7 +206,9 @@ export class ErrorGroupStatuses {
       states.map((decided) => [
         decided.id,
         resolveGroupStatus(decided, {
-          ...{ places: places.get(decided.id) ?? [], since: since.get(decided.id) ?? 0, releases },
+          places: places.get(decided.id) ?? [],
+          since: since.get(decided.id) ?? 0,
+          releases,
           nowMs: reading.nowMs,
         }),
       ]),

@@ -61,7 +61,10 @@ export const AuditEvent = z.strictObject({
     .strictObject({
       effect: z.enum(['changed', 'attributes-changed', 'read', 'links', 'none']),
       items: z.number(),
-      ...{ user: z.string(), process: z.string(), processId: z.string(), key: z.string() },
+      user: z.string(),
+      process: z.string(),
+      processId: z.string(),
+      key: z.string(),
     })
     .nullable(),
   paths: z.array(Path),
@@ -104,9 +107,13 @@ export const withLine = (event: AuditEvent, given: AuditLine, recordId: string):
   if (type !== 'PATH') return { ...event, isOver: true };
   if (event.paths.length >= maxPaths) return event;
   const path = {
-    ...{ recordId, item: first(pairs, ['item']), name: plain(first(pairs, ['name'])) },
-    ...{ nametype: first(pairs, ['nametype']), mode: first(pairs, ['mode']) },
-    ...{ owner: first(pairs, ['OUID', 'ouid']), group: first(pairs, ['OGID', 'ogid']) },
+    recordId,
+    item: first(pairs, ['item']),
+    name: plain(first(pairs, ['name'])),
+    nametype: first(pairs, ['nametype']),
+    mode: first(pairs, ['mode']),
+    owner: first(pairs, ['OUID', 'ouid']),
+    group: first(pairs, ['OGID', 'ogid']),
   };
   return { ...event, paths: [...event.paths, path] };
 };
@@ -135,13 +142,16 @@ export const changesOf = ({
 }: AuditEvent): (ReadChange & { readonly recordId: string; readonly item: string })[] => {
   if (call?.effect === 'none') return [];
   const change = (path: (typeof paths)[number], action: ReadChange['action'], pathBefore = '') => ({
-    ...{ timeMs, host, source: 'auditd' as const, action, pathBefore, path: resolved(path.name, cwd) },
-    ...{
-      user: call?.user ?? '',
-      process: call?.process ?? '',
-      processId: call?.processId ?? '',
-      rule: call?.key ?? '',
-    },
+    timeMs,
+    host,
+    source: 'auditd' as const,
+    action,
+    pathBefore,
+    path: resolved(path.name, cwd),
+    user: call?.user ?? '',
+    process: call?.process ?? '',
+    processId: call?.processId ?? '',
+    rule: call?.key ?? '',
     before: {},
     after:
       action === 'deleted'
@@ -151,7 +161,9 @@ export const changesOf = ({
             ...(path.owner !== '' && { owner: path.owner }),
             ...(path.group !== '' && { group: path.group }),
           },
-    ...{ changed: [], recordId: path.recordId, item: path.item },
+    changed: [],
+    recordId: path.recordId,
+    item: path.item,
   });
   const of = (nametype: string) => paths.filter((path) => path.nametype === nametype && path.name !== '');
   const [created, deleted, normal] = [of('CREATE'), of('DELETE'), of('NORMAL')];

@@ -198,18 +198,20 @@ export const judge = (change: StoredChange, evidence: Evidence): Judgement => {
   const match = held.find(({ reason }) => reason === undefined);
   if (match !== undefined)
     return {
-      ...{ verdict: 'approved', baselineId: match.baseline.id },
+      verdict: 'approved',
+      baselineId: match.baseline.id,
       reason: `it is as baseline "${match.baseline.name}" has it, approved ${match.baseline.approvedAt}`,
     };
   const reason = explained(change, evidence);
   if (reason !== undefined) return { verdict: 'expected', reason: reason, baselineId: null };
-  const later = held.find(({ baseline }) => Date.parse(baseline.takenUntil) <= Number(change.ms));
+  const later = held.find(({ baseline }) => Date.parse(baseline.capturedUntil) <= Number(change.ms));
   if (later !== undefined) return { verdict: 'unapproved', reason: later.reason ?? '', baselineId: later.baseline.id };
   const [early] = covering;
   if (early === undefined)
     return { verdict: 'unknown', reason: unknownOf(change, evidence.baselines), baselineId: null };
   return {
-    ...{ verdict: 'unknown', baselineId: early.id },
-    reason: `it happened before baseline "${early.name}" was taken (${early.takenUntil})`,
+    verdict: 'unknown',
+    baselineId: early.id,
+    reason: `it happened before baseline "${early.name}" was taken (${early.capturedUntil})`,
   };
 };

@@ -11,9 +11,20 @@ interface PackageLine {
 }
 
 const words: Readonly<Record<string, PackageAction>> = {
-  ...{ install: 'installed', installed: 'installed', 'status installed': 'installed', reinstalled: 'installed' },
-  ...{ upgrade: 'upgraded', upgraded: 'upgraded', updated: 'upgraded', update: 'upgraded', downgraded: 'upgraded' },
-  ...{ remove: 'removed', removed: 'removed', erase: 'removed', erased: 'removed', purge: 'removed' },
+  install: 'installed',
+  installed: 'installed',
+  'status installed': 'installed',
+  reinstalled: 'installed',
+  upgrade: 'upgraded',
+  upgraded: 'upgraded',
+  updated: 'upgraded',
+  update: 'upgraded',
+  downgraded: 'upgraded',
+  remove: 'removed',
+  removed: 'removed',
+  erase: 'removed',
+  erased: 'removed',
+  purge: 'removed',
 };
 
 /** A name, a hyphen and what begins with a digit: `openssl-libs-1:3.0.7-25.el9.x86_64`. */

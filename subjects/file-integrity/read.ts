@@ -39,8 +39,12 @@ const hash = (digits: number) => (text: string) => {
 };
 /** How a value is written, whoever told it; empty for what is none. */
 const written: Readonly<Record<keyof FileState, (text: string) => string>> = {
-  ...{ sha256: hash(64), sha1: hash(40), md5: hash(32), mode: modeOf },
-  ...{ owner: (text) => text.slice(0, 256), group: (text) => text.slice(0, 256) },
+  sha256: hash(64),
+  sha1: hash(40),
+  md5: hash(32),
+  mode: modeOf,
+  owner: (text) => text.slice(0, 256),
+  group: (text) => text.slice(0, 256),
   size: (text) => (/^\d{1,18}$/.test(text) ? text : ''),
 };
 
@@ -129,12 +133,18 @@ const changeIn = (event: SigmaEvent, shape: FileShape, recordMs: number): ReadCh
   const pathBefore = action === 'renamed' ? cut(get(shape.pathBefore)) : '';
   return {
     timeMs: timeOr(timeIn(get(shape.time)), recordMs),
-    ...{ source: shape.source, action, path, pathBefore: pathBefore === path ? '' : pathBefore },
-    ...{ host: cut(get(shape.host)), user: cut(get(shape.user)), process: cut(get(shape.process)) },
+    source: shape.source,
+    action,
+    path,
+    pathBefore: pathBefore === path ? '' : pathBefore,
+    host: cut(get(shape.host)),
+    user: cut(get(shape.user)),
+    process: cut(get(shape.process)),
     processId: get(shape.processId).slice(0, 32),
     before: stateOf(shape.before, get),
     after: action === 'deleted' ? {} : stateOf(shape.after, get),
-    ...{ changed, rule: cut(get(shape.rule)) },
+    changed,
+    rule: cut(get(shape.rule)),
   };
 };
 

@@ -18,7 +18,13 @@ const eventOf = ({ change, judgement }: JudgedChange): FileEvent => {
   return {
     ms,
     event: {
-      ...{ id, kind: 'file', severity: 'warning', projectId: project, service: of, environment: '', link: '' },
+      id,
+      kind: 'file',
+      severity: 'warning',
+      projectId: project,
+      service: of,
+      environment: '',
+      link: '',
       time: formatTime(BigInt(ms) * 1_000_000n),
       title: `${path} ${action}${host === '' ? '' : ` on ${host}`}`.slice(0, 256),
       text: judgement.reason.slice(0, 8192),
@@ -44,16 +50,17 @@ export const unapprovedChanges = async (
   { reading, own }: Omit<Judging, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
-): Promise<{ readonly found: readonly FileEvent[]; readonly isWhole: boolean }> => {
+): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
   const found: FileEvent[] = [];
   // Without a baseline nothing is unapproved.
-  if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0) return { found, isWhole: true };
+  if ((await own.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
+    return { found, isComplete: true };
   let checkedCount = 0;
   for await (const judged of judgedChanges({ reading, own, windowMs: defaultWindowSeconds * 1000 }, filter, page)) {
     for (const each of judged) if (each.judgement.verdict === 'unapproved') found.push(eventOf(each));
     checkedCount += judged.length;
     if (found.length >= limit) break;
-    if (checkedCount >= maxChecked) return { found, isWhole: false };
+    if (checkedCount >= maxChecked) return { found, isComplete: false };
   }
-  return { found: found.slice(0, limit), isWhole: true };
+  return { found: found.slice(0, limit), isComplete: true };
 };

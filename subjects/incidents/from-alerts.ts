@@ -72,7 +72,12 @@ const opened = (
   const { escalationPolicyId = null } = notification;
   const made = withAlerts(
     {
-      ...{ ...fields, ...untouched, openedBy: '', openedAt, groupId: groupIdOf(notification), escalationPolicyId },
+      ...fields,
+      ...untouched,
+      openedBy: '',
+      openedAt,
+      groupId: groupIdOf(notification),
+      escalationPolicyId,
       escalatesAt: escalationPolicyId === null ? null : openedAt,
       severity: severest(alerts, alerts.some(({ labels }) => rankOf(labels['severity']) >= 0) ? 'info' : 'error'),
     },

@@ -45,7 +45,10 @@ export const suggestedMerges = (
           client !== server && ((own.has(client) && theirs.has(server)) || (theirs.has(client) && own.has(server))),
       );
       const suggestion: MergeSuggestion = {
-        ...{ incidentId: id, title, severity, openedAt },
+        incidentId: id,
+        title,
+        severity,
+        openedAt,
         services: services.filter((service) => own.has(service)),
         calls: between.map((each) => ({ ...each })),
       };

@@ -22,7 +22,8 @@ export const durationsOf = (seconds: readonly number[]): Durations => {
   const sum = sorted.reduce((total, each) => total + each, 0);
   return {
     count: sorted.length,
-    ...{ median: quantile(sorted, 0.5), p90: quantile(sorted, 0.9) },
+    median: quantile(sorted, 0.5),
+    p90: quantile(sorted, 0.9),
     mean: sorted.length === 0 ? null : sum / sorted.length,
   };
 };
@@ -47,7 +48,10 @@ export const figuresOf = (incidents: readonly Incident[]): Figures => {
   const own = incidents.filter(({ status }) => status !== 'merged');
   return {
     incidents: incidents.length,
-    ...{ open: of('open'), acknowledged: of('acknowledged'), resolved: of('resolved'), merged: of('merged') },
+    open: of('open'),
+    acknowledged: of('acknowledged'),
+    resolved: of('resolved'),
+    merged: of('merged'),
     neverAcknowledged: incidents.filter(({ firstAcknowledgedAt }) => firstAcknowledgedAt === null).length,
     timeToAcknowledge: durationsOf(
       own.flatMap(({ openedAt, firstAcknowledgedAt }) => secondsFrom(openedAt, firstAcknowledgedAt)),

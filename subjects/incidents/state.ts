@@ -11,8 +11,13 @@ const reachedFrom: Readonly<Record<IncidentState, readonly IncidentState[]>> = {
 
 /** What is written of an incident that nobody has touched. */
 export const untouched = {
-  ...{ firstAcknowledgedAt: null, acknowledgedAt: null, acknowledgedBy: null },
-  ...{ resolvedAt: null, resolvedBy: null, reopenedAt: null, evidenceHash: null },
+  firstAcknowledgedAt: null,
+  acknowledgedAt: null,
+  acknowledgedBy: null,
+  resolvedAt: null,
+  resolvedBy: null,
+  reopenedAt: null,
+  evidenceHash: null,
   escalatesAt: null,
 } as const satisfies Partial<IncidentTimes>;
 

@@ -45,14 +45,23 @@ export const inOrder = (entries: readonly TimelineEntry[]): TimelineEntry[] =>
     .map(([, entry]) => entry);
 
 export const noteEntry = ({ id, at, text, authorId, authorType }: IncidentNote & { id: string }): TimelineEntry => ({
-  ...{ at, kind: 'note', id, title: 'note', text, service: '' },
+  at,
+  kind: 'note',
+  id,
+  title: 'note',
+  text,
+  service: '',
   actor: { type: authorType, id: authorId },
 });
 
 export const transitionEntry = (row: PastTransition): TimelineEntry => ({
-  ...{ at: new Date(Number(row.ms)).toISOString(), kind: 'alert', id: row.id, actor: null },
+  at: new Date(Number(row.ms)).toISOString(),
+  kind: 'alert',
+  id: row.id,
+  actor: null,
   title: cut(`${row.rule_name}: ${row.from_state} to ${row.to_state}`),
-  ...{ text: cut(row.reason), service: cut(row.labels.service ?? '') },
+  text: cut(row.reason),
+  service: cut(row.labels.service ?? ''),
 });
 
 const skippedAs = { 'outside-hours': 'it is outside its hours', 'nobody-on-call': 'it reaches nobody' };
@@ -85,15 +94,24 @@ export const toActionEntry = (action: EscalationAction & { readonly id: string }
 
 /** Of what became of a page. */
 export const deliveryEntry = ({ id, attempt, ms, state, answer }: PageStep, name: string): TimelineEntry => ({
-  ...{ at: new Date(Number(ms)).toISOString(), kind: 'delivery', id: `${id}/${attempt}`, actor: null, service: '' },
-  ...{ title: cut(`page of ${name}: ${state}`), text: cut(answer) },
+  at: new Date(Number(ms)).toISOString(),
+  kind: 'delivery',
+  id: `${id}/${attempt}`,
+  actor: null,
+  service: '',
+  title: cut(`page of ${name}: ${state}`),
+  text: cut(answer),
 });
 
 /** Of a deployment, or of a change of configuration. */
 export const eventEntry = (event: FeedEvent): TimelineEntry => ({
   at: new Date(event.time).toISOString(),
-  ...{ kind: event.kind === 'deployment' ? 'deployment' : 'config', id: event.id, actor: event.actor },
-  ...{ title: cut(event.title), text: cut(event.text), service: event.service },
+  kind: event.kind === 'deployment' ? 'deployment' : 'config',
+  id: event.id,
+  actor: event.actor,
+  title: cut(event.title),
+  text: cut(event.text),
+  service: event.service,
 });
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -106,8 +124,13 @@ export const recordEntry = ({ id, at, action, actor, details }: AuditRecord & { 
     .filter(({ path }) => !['', 'evidenceHash', 'escalatesAt'].includes(path))
     .map(({ path, after }) => `${path}: ${after === undefined ? 'removed' : shown(after)}`);
   return {
-    ...{ at, kind: isAcknowledged ? 'acknowledgement' : 'change', id, actor, service: '' },
-    ...{ title: action, text: cut(named.join('\n')) },
+    at,
+    kind: isAcknowledged ? 'acknowledgement' : 'change',
+    id,
+    actor,
+    service: '',
+    title: action,
+    text: cut(named.join('\n')),
   };
 };
 

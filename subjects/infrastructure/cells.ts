@@ -124,7 +124,16 @@ const cellOf = (
     rates++;
   }
   return {
-    ...{ metric, resource, resourceId, labels, series: rows.length, level, increase, peak, atMs, bucketMs },
+    metric,
+    resource,
+    resourceId,
+    labels,
+    series: rows.length,
+    level,
+    increase,
+    peak,
+    atMs,
+    bucketMs,
     rate: rates === 0 ? undefined : rate,
   };
 };

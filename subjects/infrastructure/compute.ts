@@ -60,7 +60,7 @@ export const readCompute = async (
 ): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
   const [hosts, { cells, isCut }] = await Promise.all([
     readHosts(reading, range, scope),
-    readCells(reading, { ...{ metrics, counters, labels, range: recent(range) }, ...scope }),
+    readCells(reading, { metrics, counters, labels, range: recent(range), ...scope }),
   ]);
   const containers = Map.groupBy(cells, containerKey);
   return {
@@ -76,10 +76,16 @@ const instanceOf = (host: Host): Compute => ({
   id: `instance:${host.id}`,
   kind: 'instance',
   name: host.name,
-  ...{ provider: host.cloud.provider, region: host.cloud.region, zone: host.cloud.zone, account: host.cloud.account },
+  provider: host.cloud.provider,
+  region: host.cloud.region,
+  zone: host.cloud.zone,
+  account: host.cloud.account,
   type: host.cloud.instanceType,
   host: textOf(host.id, ''),
-  ...{ state: host.state, lastSeen: host.lastSeen, cpuCores: host.cpu.cores, memory: host.memory.used },
+  state: host.state,
+  lastSeen: host.lastSeen,
+  cpuCores: host.cpu.cores,
+  memory: host.memory.used,
 });
 
 /** A container by its place in a pod, which outlives restarts, else by its own id or name. */
@@ -143,7 +149,9 @@ export const computeGroups = (items: readonly Compute[]): z.output<typeof Comput
       return [
         {
           kind: first.kind,
-          ...{ provider: first.provider.value, region: first.region.value, type: first.type.value },
+          provider: first.provider.value,
+          region: first.region.value,
+          type: first.type.value,
           count: own.length,
           active: own.filter(({ state }) => state === 'active').length,
         },

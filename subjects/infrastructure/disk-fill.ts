@@ -27,7 +27,11 @@ const minSpanMs = 2 * dayMs;
 const reach = 10;
 
 const without = (reason: string, bytesPerDay: number | null = null): DaysUntilFull => ({
-  ...{ value: null, low: null, high: null, reason, bytesPerDay },
+  value: null,
+  low: null,
+  high: null,
+  reason,
+  bytesPerDay,
 });
 
 const sizeOf = (bytes: number): string => {

@@ -83,7 +83,8 @@ const mountsOf = (cells: CellsByMetric): Mount[] => {
         type: filesystemTypeOf(labels),
         mountpoint: mountpointOf(labels),
         isReadOnly: labels['mode'] === 'ro' || labels['system.filesystem.mode'] === 'ro',
-        ...{ used, free },
+        used,
+        free,
       },
     ];
   });

@@ -62,7 +62,8 @@ export const readHostSeries = async (
   const named = ['host.id', 'host.name', 'k8s.node.name'].map((key) => `attributes[${quote(key)}] IN (${texts})`);
   const { cells } = await readCells(reading, {
     metrics: [...hostMetrics, ...filesystemMetrics],
-    ...{ counters: hostCounters, labels: hostLabels },
+    counters: hostCounters,
+    labels: hostLabels,
     range,
     stepMs,
     series: {

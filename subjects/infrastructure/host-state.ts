@@ -17,7 +17,7 @@ export interface HostSigns {
 
 export interface HostState {
   readonly state: 'active' | 'silent';
-  readonly why: string;
+  readonly reason: string;
   /** Whether it was stopped on purpose, where something says so. */
   readonly wasStopped: { readonly value: boolean | null; readonly reason: string | null };
 }
@@ -53,7 +53,7 @@ export const hostStateOf = (signs: HostSigns): HostState => {
       `${fresh.join(' and ')} came within the last ${spanOf(allowedMs)}`,
       ...(stopped.length > 0 ? [`the last of other signals: ${lastSeenText}; their sender stopped, not the host`] : []),
     ].join('; ');
-    return { state: 'active', why: reason, wasStopped: { value: false, reason: null } };
+    return { state: 'active', reason: reason, wasStopped: { value: false, reason: null } };
   }
   const uncheckedSignals = signals.flatMap(([name, seen]) =>
     typeof seen === 'string' ? [`${name} not looked at: ${seen}`] : [],
@@ -68,7 +68,7 @@ export const hostStateOf = (signs: HostSigns): HostState => {
         : [];
   return {
     state: 'silent',
-    why: [base, ...cause, ...uncheckedSignals].join('; '),
+    reason: [base, ...cause, ...uncheckedSignals].join('; '),
     wasStopped:
       signs.isStillNode === undefined
         ? { value: null, reason: unknownStop }

@@ -42,7 +42,7 @@ export const Host = z.strictObject({
   id: z.string().describe('host.id, else the name'),
   name: KnownText,
   state: State,
-  why: z.string().describe('Which signals came when'),
+  reason: z.string().describe('Which signals came when'),
   wasStopped: z
     .strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() })
     .describe('Whether a silent host was stopped on purpose'),
@@ -95,7 +95,8 @@ export const readHosts = async (
   const [{ cells, isCut }, named] = await Promise.all([
     readCells(reading, {
       metrics: [...hostMetrics, ...filesystemMetrics],
-      ...{ counters: hostCounters, labels: hostLabels },
+      counters: hostCounters,
+      labels: hostLabels,
       range: recent(range),
       ...scope,
     }),
@@ -195,7 +196,7 @@ const detected = (key: string): string =>
 const hostOf = (
   key: string,
   found: HostParts,
-  { state, why: reason, wasStopped }: HostState,
+  { state, reason, wasStopped }: HostState,
   seen: Readonly<Record<string, LastSeen>>,
 ): Host => {
   const { cells, identity } = found;
@@ -205,7 +206,9 @@ const hostOf = (
   return {
     id: key,
     name: textOf(identity.name, detected('host.name')),
-    ...{ state, why: reason, wasStopped },
+    state,
+    reason: reason,
+    wasStopped,
     lastSeen: textOf(
       times.length === 0 ? undefined : formatTime(BigInt(Math.max(...times)) * 1_000_000n),
       'no signal came in the time looked at',
@@ -247,7 +250,9 @@ export const hostFigures = (cells: CellsByMetric): Pick<Host, 'cpu' | 'memory' |
     cpu: { utilization, cores, logicalCpus: logicalCpusOf(cells) },
     memory: memoryOf(cells),
     disk: {
-      ...{ used, total, utilization: ratioOf(used, total) },
+      used,
+      total,
+      utilization: ratioOf(used, total),
       read: figure(ioOf(cells, hostSources.diskRead), rateMissing(cells, hostSources.diskRead, 'disk')),
       write: figure(ioOf(cells, hostSources.diskWrite), rateMissing(cells, hostSources.diskWrite, 'disk')),
     },

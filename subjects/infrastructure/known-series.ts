@@ -83,7 +83,9 @@ const groupOf = (
   const label = ([place, , value]: (typeof own)[number]): string =>
     `${String.fromCharCode(9999 - place)}${value}\u0001`;
   return {
-    ...{ metric, resourceId, order: 0 },
+    metric,
+    resourceId,
+    order: 0,
     labels: Object.fromEntries(own.map(([, key, value]) => [key, value])),
     place: `${metric}\u0001${resourceId}\u0001${own.map(label).join('')}`,
   };

@@ -53,7 +53,10 @@ export const readProcesses = async (
   scope: ProjectScope,
 ): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
   const { cells: all, isCut } = await readCells(reading, {
-    ...{ metrics, counters, labels, range: recent(range) },
+    metrics,
+    counters,
+    labels,
+    range: recent(range),
     ...scope,
   });
   const names = nodeNamesOf(all);

@@ -136,7 +136,11 @@ const clusterOf = (id: string, cells: readonly PlacedCell[]): Cluster => {
         (name) => name !== '',
       ),
     ).size,
-    ...{ workloads, pods, restarts, cpu: share('cpu'), memory: share('memory') },
+    workloads,
+    pods,
+    restarts,
+    cpu: share('cpu'),
+    memory: share('memory'),
     lastSeen: lastOf(cells),
   };
 };
@@ -169,7 +173,9 @@ const namespaceOf = (id: string, cells: readonly PlacedCell[]): Namespace => {
       phase,
       'no phase came in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics tells it',
     ),
-    ...{ workloads, pods, restarts },
+    workloads,
+    pods,
+    restarts,
     cpu: { requested: requested('cpu'), used: used('cpu') },
     memory: { requested: requested('memory'), used: used('memory') },
     lastSeen: lastOf(cells),

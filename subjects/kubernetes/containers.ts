@@ -36,8 +36,8 @@ const Use = z.strictObject({
   used: KnownSchema,
   request: KnownSchema,
   limit: KnownSchema,
-  ofRequest: KnownSchema.describe('Use as a share of the request'),
-  ofLimit: KnownSchema.describe('Use as a share of the limit'),
+  requestUtilization: KnownSchema.describe('Use as a share of the request'),
+  limitUtilization: KnownSchema.describe('Use as a share of the limit'),
 });
 
 export const Container = z.strictObject({
@@ -141,7 +141,7 @@ const useOf = (
     missing(cells, sources, missingReason(`${kind} use`, 'the kubeletstats receiver or cAdvisor tells it')),
   );
   const [request, limit] = [bound('Request'), bound('Limit')];
-  return { used, request, limit, ofRequest: ratioOf(used, request), ofLimit: ratioOf(used, limit) };
+  return { used, request, limit, requestUtilization: ratioOf(used, request), limitUtilization: ratioOf(used, limit) };
 };
 
 const throttledOf = (cells: CellsByMetric): Known => {
@@ -186,7 +186,8 @@ const containerOf = (
           'the resource attribute k8s.container.status.last_terminated_reason of the k8s_cluster receiver is off by default; kube-state-metrics tells it too',
         );
   return {
-    ...{ id, name },
+    id,
+    name,
     cluster: textOf(place.cluster, 'the sender gives no k8s.cluster.name'),
     namespace: textOf(place.namespace, notReportedReason),
     pod: textOf(place.pod, notReportedReason),

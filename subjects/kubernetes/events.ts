@@ -179,7 +179,8 @@ const ofBody = ({ id, timestamp, resource }: FoundLog['record'], body: Tree): Ku
   const series = treeOf(event['series']);
   const source = treeOf(event['source'] ?? event['deprecatedSource']);
   return {
-    ...{ id, timestamp },
+    id,
+    timestamp,
     eventTime: textOf(
       series['lastObservedTime'],
       event['lastTimestamp'],
@@ -208,7 +209,8 @@ const ofBody = ({ id, timestamp, resource }: FoundLog['record'], body: Tree): Ku
 const ofAttributes = ({ record, severityText }: Pick<FoundLog, 'record' | 'severityText'>): KubernetesEvent => {
   const { id, timestamp, resource, attributes, body, eventName } = record;
   return {
-    ...{ id, timestamp },
+    id,
+    timestamp,
     eventTime: textOf(attributes['k8s.event.start_time']),
     type: textOf(severityText),
     reason: textOf(attributes['k8s.event.reason'], eventName),

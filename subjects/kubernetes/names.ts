@@ -171,7 +171,8 @@ const named = (prefix: string, today: string, ...former: readonly string[]): Sou
 
 export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
   Deployment: {
-    ...{ attribute: 'k8s.deployment.name', label: 'deployment' },
+    attribute: 'k8s.deployment.name',
+    label: 'deployment',
     sources: {
       desired: [
         ...named('deployment', 'pod.desired', 'desired_pods', 'desired'),
@@ -188,7 +189,8 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     },
   },
   StatefulSet: {
-    ...{ attribute: 'k8s.statefulset.name', label: 'statefulset' },
+    attribute: 'k8s.statefulset.name',
+    label: 'statefulset',
     sources: {
       desired: [...named('statefulset', 'pod.desired', 'desired_pods'), level('kube_statefulset_replicas')],
       ready: [...named('statefulset', 'pod.ready', 'ready_pods'), level('kube_statefulset_status_replicas_ready')],
@@ -202,7 +204,8 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     },
   },
   DaemonSet: {
-    ...{ attribute: 'k8s.daemonset.name', label: 'daemonset' },
+    attribute: 'k8s.daemonset.name',
+    label: 'daemonset',
     sources: {
       desired: [
         ...named('daemonset', 'node.desired_scheduled', 'desired_scheduled_nodes'),
@@ -219,7 +222,8 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     },
   },
   Job: {
-    ...{ attribute: 'k8s.job.name', label: 'job_name' },
+    attribute: 'k8s.job.name',
+    label: 'job_name',
     sources: {
       desired: [
         ...named('job', 'pod.desired_successful', 'desired_successful_pods'),
@@ -233,9 +237,14 @@ export const workloads: Readonly<Record<WorkloadKind, WorkloadNames>> = {
     },
   },
   CronJob: {
-    ...{ attribute: 'k8s.cronjob.name', label: 'cronjob' },
+    attribute: 'k8s.cronjob.name',
+    label: 'cronjob',
     sources: {
-      ...{ desired: [], ready: [], available: [], updated: [], failed: [] },
+      desired: [],
+      ready: [],
+      available: [],
+      updated: [],
+      failed: [],
       active: [...named('cronjob', 'job.active', 'active_jobs'), level('kube_cronjob_status_active')],
     },
   },

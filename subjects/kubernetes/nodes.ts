@@ -25,7 +25,7 @@ const Share = z.strictObject({
   allocatable: Known,
   requested: Known.describe('By containers of pods that have not ended'),
   used: Known,
-  ofAllocatable: Known.describe('Use as a share of what is allocatable'),
+  allocatableUtilization: Known.describe('Use as a share of what is allocatable'),
 });
 
 export const Node = z.strictObject({
@@ -105,9 +105,10 @@ const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[
       missing(cells, sources, noMetric(`${kind} use`, 'the kubeletstats receiver tells it')),
     );
     return {
-      ...{ allocatable, used },
+      allocatable,
+      used,
       requested: figure(requestedBy(pods, kind), noMetric(`${kind} request of its pods`, by)),
-      ofAllocatable: ratioOf(used, allocatable),
+      allocatableUtilization: ratioOf(used, allocatable),
     };
   };
   return {
@@ -126,7 +127,8 @@ const nodeOf = (id: string, own: readonly PlacedCell[], pods: readonly PodParts[
       attributeOf(cells, 'k8s.kubelet.version') ?? cells.get('kube_node_info')?.[0]?.labels['kubelet_version'],
       'the resource attribute k8s.kubelet.version of the k8s_cluster receiver is off by default',
     ),
-    ...{ cpu: share('cpu'), memory: share('memory') },
+    cpu: share('cpu'),
+    memory: share('memory'),
     pods: {
       running: pods.filter(isLive).length,
       allocatable: figureOf(cells, nodeSources.podsAllocatable, noMetric('allocatable pods', by)),

@@ -80,7 +80,8 @@ export const readPlaced = async (
 ): Promise<{ readonly cells: readonly PlacedCell[]; readonly isCut: boolean }> => {
   const { cells, isCut } = await readCells(reading, {
     metrics,
-    ...{ counters: kubernetesCounters, labels: kubernetesLabels },
+    counters: kubernetesCounters,
+    labels: kubernetesLabels,
     range: recent(range),
     ...scope,
   });
@@ -101,7 +102,10 @@ export const readPlacedOf = async (
 ): Promise<readonly PlacedCell[]> => {
   const { cells } = await readCells(reading, {
     ...(series === undefined ? {} : { series }),
-    ...{ metrics, counters: oomCounters, labels: kubernetesLabels, range },
+    metrics,
+    counters: oomCounters,
+    labels: kubernetesLabels,
+    range,
     ...scope,
   });
   return cells.map((cell) => ({ ...cell, place: placeOf(cell) }));
@@ -170,8 +174,12 @@ export const podsOf = (cells: readonly PlacedCell[]): Map<string, PodParts> => {
 const mergedPlace = (cells: readonly PlacedCell[]): Place => {
   const first = (field: keyof Place): string => cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
   return {
-    ...{ cluster: first('cluster'), namespace: first('namespace'), pod: first('pod') },
-    ...{ podUid: first('podUid'), container: '', node: first('node') },
+    cluster: first('cluster'),
+    namespace: first('namespace'),
+    pod: first('pod'),
+    podUid: first('podUid'),
+    container: '',
+    node: first('node'),
   };
 };
 

@@ -144,7 +144,8 @@ export const podOf = (pod: PodParts): Pod => {
       missingReason('restarts'),
     ),
     lastTerminations: ended,
-    ...{ cpu: usedBy(pod, 'cpu'), memory: usedBy(pod, 'memory') },
+    cpu: usedBy(pod, 'cpu'),
+    memory: usedBy(pod, 'memory'),
     lastSeen: formatTime(BigInt(pod.lastMs) * 1_000_000n),
   };
 };

@@ -79,7 +79,8 @@ export const comparePatterns = async (
     const [one, two] = [sides.now.byId.get(id), sides.before.byId.get(id)];
     const counts = { now: one?.count ?? 0, before: two?.count ?? 0 };
     return {
-      ...{ id, template: one?.template ?? two?.template ?? null },
+      id,
+      template: one?.template ?? two?.template ?? null,
       services: [...new Set([...(one?.services.keys() ?? []), ...(two?.services.keys() ?? [])])].sort(),
       range: { count: counts.now, share: share(counts.now, totals.now) },
       baseline: { count: counts.before, share: share(counts.before, totals.before) },

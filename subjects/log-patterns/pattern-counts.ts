@@ -74,7 +74,12 @@ export const countsOf = async (columns: TenantColumns, range: Range, filter: Cou
     filter,
   );
   return rows.map(({ service, id, severity, n, a, z }) => ({
-    ...{ service, id, severity, count: Number(n), firstMs: a * 1000, lastMs: z * 1000 },
+    service,
+    id,
+    severity,
+    count: Number(n),
+    firstMs: a * 1000,
+    lastMs: z * 1000,
   }));
 };
 
@@ -108,7 +113,9 @@ export const seriesOf = async (
     filter,
   );
   return rows.map(({ service, id, at, n }) => ({
-    ...{ service, id, steps: new Map(at.map((step, index) => [step * stepMs, Number(n[index])])) },
+    service,
+    id,
+    steps: new Map(at.map((step, index) => [step * stepMs, Number(n[index])])),
   }));
 };
 

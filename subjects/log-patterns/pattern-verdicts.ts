@@ -67,7 +67,9 @@ export const compareHours = ({ count, earlier }: Hours) => {
   const spread = 1.4826 * median(days.map((each) => Math.abs(each - medianCount)));
   const deviation = Math.max(spread, Math.sqrt(medianCount), 1);
   return {
-    ...{ days: days.length, median: medianCount, deviation },
+    days: days.length,
+    median: medianCount,
+    deviation,
     isGone: count === 0 && medianCount >= minMedianForGone,
     isSpiking: count >= medianCount + deviations * deviation && count >= times * medianCount,
   };

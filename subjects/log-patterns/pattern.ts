@@ -24,7 +24,7 @@ const PatternParameter = ParameterValues.omit({ top: true, distinct: true }).ext
     .array(
       z.strictObject({
         value: z.string(),
-        atLeast: z.int().describe('How often it came among those that were looked at; it may have come more often'),
+        minCount: z.int().describe('How often it came among those that were looked at; it may have come more often'),
       }),
     )
     .describe('Frequent values, the most frequent first; none where all are rare, as those of identifiers are'),
@@ -32,7 +32,7 @@ const PatternParameter = ParameterValues.omit({ top: true, distinct: true }).ext
 type PatternParameter = z.output<typeof PatternParameter>;
 
 export const OneLogPattern = LogPattern.extend({
-  askedFor: z.string().describe('The id in the request'),
+  requestedId: z.string().describe('The id in the request'),
   isAlias: z.boolean().describe('Whether that id is an alias: the answer is about the pattern that it was merged into'),
   parameters: z
     .array(PatternParameter)
@@ -56,7 +56,7 @@ const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternP
   for (const [value, minCount] of shards.flatMap(({ top }) => top))
     minCounts.set(value, (minCounts.get(value) ?? 0) + minCount);
   const sketches = shards.flatMap(({ distinct }) => distinct ?? []);
-  const top = [...minCounts].map(([value, minCount]) => ({ value, atLeast: minCount }));
+  const top = [...minCounts].map(([value, minCount]) => ({ value, minCount: minCount }));
   return {
     name,
     seen: shards.reduce((sum, { seen }) => sum + seen, 0),
@@ -67,7 +67,7 @@ const parameterOf = (name: string, shards: readonly ParameterValues[]): PatternP
           : aboutHowMany([sketchOf(minCounts.keys()), ...sketches].reduce(mergeSketches)),
       isEstimate: sketches.length > 0,
     },
-    top: top.sort((one, two) => two.atLeast - one.atLeast).slice(0, maxValues),
+    top: top.sort((one, two) => two.minCount - one.minCount).slice(0, maxValues),
     numbers: shards.reduce((sum, { numbers }) => sum + numbers, 0),
     min: extreme(
       Math.min,
@@ -123,7 +123,9 @@ export const readPattern = async (
       `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       ${filter.service === undefined ? '' : 'AND service = {service:String}'}${projectScopeCondition(filter)}`,
       {
-        ...{ from: String(range.from), to: String(range.to), ...projectScopeValues(filter) },
+        from: String(range.from),
+        to: String(range.to),
+        ...projectScopeValues(filter),
         ...(filter.service !== undefined && { service: filter.service }),
       },
       { limit: maxSamples },
@@ -131,7 +133,7 @@ export const readPattern = async (
   ]);
   if (described === undefined) return undefined;
   const records = samples.found.map(({ record }) => record);
-  return { ...described, askedFor: requestedId, isAlias: requestedId !== id, parameters, samples: records };
+  return { ...described, requestedId: requestedId, isAlias: requestedId !== id, parameters, samples: records };
 };
 
 /** One without a record in the range. */

@@ -96,8 +96,15 @@ export class PatternTotals {
     if (total === undefined) {
       const template = survivor === OTHER_ID ? OTHER_TEMPLATE : (known?.template ?? null);
       total = {
-        ...{ id: survivor, template, count: 0, firstMs: Number.POSITIVE_INFINITY, lastMs: undefined },
-        ...{ services: new Map(), severities: {}, ids: new Set([survivor]), hours: [] },
+        id: survivor,
+        template,
+        count: 0,
+        firstMs: Number.POSITIVE_INFINITY,
+        lastMs: undefined,
+        services: new Map(),
+        severities: {},
+        ids: new Set([survivor]),
+        hours: [],
       };
       this.byId.set(survivor, total);
     }
@@ -173,7 +180,9 @@ export const verdictOf = (totals: PatternTotals, total: PatternTotal, { range, n
       : []),
   ];
   return {
-    ...{ isNew, isGone, isSpiking },
+    isNew,
+    isGone,
+    isSpiking,
     hour: { from: isoOf(hour.fromMs), to: isoOf(hour.toMs + minuteMs), count: hours.count, ...rest },
     reason: reasons.length === 0 ? null : reasons.join('; '),
   };
@@ -208,7 +217,9 @@ export const describePatterns = async (
     for (const [at, count] of steps) sum.set(at, (sum.get(at) ?? 0) + count);
   }
   return shown.map((total) => ({
-    ...{ id: total.id, template: total.template, count: total.count },
+    id: total.id,
+    template: total.template,
+    count: total.count,
     share: totals.count === 0 ? 0 : total.count / totals.count,
     firstSeen: isoOf(total.firstMs),
     lastSeen: total.lastMs === undefined ? null : isoOf(total.lastMs),

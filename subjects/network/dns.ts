@@ -68,7 +68,9 @@ export const readDns = async (
     (one, other) => other.lookups - one.lookups || (one.name < other.name ? -1 : 1),
   );
   return {
-    ...{ names, servers, partial },
+    names,
+    servers,
+    partial,
     reason:
       names.length + servers.length > 0
         ? null
@@ -82,7 +84,10 @@ const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
   const search = `attribute.${nameKey}:*`;
   const [figures, errors] = await Promise.all([
     runQuery({
-      ...{ kind: 'aggregate', signal: 'traces', search, limit: maxNames },
+      kind: 'aggregate',
+      signal: 'traces',
+      search,
+      limit: maxNames,
       groupBy: [`attribute.${nameKey}`],
       measures: [
         { function: 'count', as: 'lookups' },
@@ -92,7 +97,10 @@ const namesOfSpans = async (runQuery: RunQuery): Promise<DnsName[]> => {
       ],
     }),
     runQuery({
-      ...{ kind: 'aggregate', signal: 'traces', search: `${search} attribute.error.type:*`, limit: 10_000 },
+      kind: 'aggregate',
+      signal: 'traces',
+      search: `${search} attribute.error.type:*`,
+      limit: 10_000,
       groupBy: [`attribute.${nameKey}`, 'attribute.error.type'],
       measures: [{ function: 'count' }],
     }),
@@ -135,7 +143,11 @@ const namesOfMetrics = async (runQuery: RunQuery): Promise<DnsName[]> => {
     const { '': succeeded = 0, ...errors } = countsOf(counts, name);
     const failures = Object.values(errors).reduce((sum, count) => sum + count, 0);
     return {
-      ...{ name, seenBy: 'metrics' as const, lookups: succeeded + failures, failures, errors },
+      name,
+      seenBy: 'metrics' as const,
+      lookups: succeeded + failures,
+      failures,
+      errors,
       failureRate: succeeded + failures === 0 ? 0 : failures / (succeeded + failures),
       p50: knownOr(byFirst(p50).get(name), 'no duration', secondNs),
       p95: knownOr(byFirst(p95).get(name), 'no duration', secondNs),
@@ -147,12 +159,19 @@ const failed = ['SERVFAIL', 'REFUSED'];
 
 const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
   const duration = (quantile: number): QueryRequest => ({
-    ...{ kind: 'metric', metric: 'coredns_dns_request_duration_seconds', across: 'sum' },
-    ...{ overTime: 'quantile', quantile, groupBy: ['server'] },
+    kind: 'metric',
+    metric: 'coredns_dns_request_duration_seconds',
+    across: 'sum',
+    overTime: 'quantile',
+    quantile,
+    groupBy: ['server'],
   });
   const [responses, p50, p95] = await Promise.all([
     runQuery({
-      ...{ kind: 'metric', metric: responseMetric, overTime: 'increase', across: 'sum' },
+      kind: 'metric',
+      metric: responseMetric,
+      overTime: 'increase',
+      across: 'sum',
       groupBy: ['server', 'rcode'],
       limit: 10_000,
     }),
@@ -162,7 +181,8 @@ const readServers = async (runQuery: RunQuery): Promise<DnsServer[]> => {
   return [...new Set(responses.rows.map(([server]) => String(server)))].sort().map((server) => {
     const codes = countsOf(responses, server);
     return {
-      ...{ server, codes },
+      server,
+      codes,
       responses: Object.values(codes).reduce((sum, count) => sum + count, 0),
       failures: failed.reduce((sum, code) => sum + (codes[code] ?? 0), 0),
       p50: knownOr(byFirst(p50).get(server), 'CoreDNS sent no coredns_dns_request_duration_seconds', secondNs),

@@ -83,11 +83,15 @@ const joined = (rows: readonly Row[], view: FlowView, hosts: Hosts, seconds: num
     const before = found.get(key);
     const bytes = (before?.bytes ?? 0) + row.all_bytes;
     found.set(key, {
-      ...{ source, destination, bytes, bytesPerSecond: bytes / seconds, seenBy: 'exporter' },
+      source,
+      destination,
+      bytes,
+      bytesPerSecond: bytes / seconds,
+      seenBy: 'exporter',
       transport: isAddress ? row.transport : '',
       destinationPort: isAddress ? row.port : null,
       packets: known((before?.packets.value ?? 0) + row.all_packets),
-      countedOnce: { value: true, reason: null },
+      isCountedOnce: { value: true, reason: null },
     });
   }
   return [...found.values()];

@@ -27,7 +27,7 @@ export const Flow = z.strictObject({
   seenBy: z
     .enum(['ebpf', 'exporter'])
     .describe('ebpf: metrics of an agent on the hosts; exporter: flow records of a router or switch'),
-  countedOnce: z
+  isCountedOnce: z
     .strictObject({ value: z.boolean().nullable(), reason: z.string().nullable() })
     .describe(
       'Whether what both ends reported surely counts once; null with the reason where observers do not say on which side they looked',

@@ -60,7 +60,12 @@ export const readMetricFlows = async (
     (await present(reading, range)).map(([metric, isPrometheus]) =>
       answerOnly(
         queryOf({
-          ...{ kind: 'metric', metric, projectId, overTime: 'increase', across: 'sum', limit: maxFlows },
+          kind: 'metric',
+          metric,
+          projectId,
+          overTime: 'increase',
+          across: 'sum',
+          limit: maxFlows,
           groupBy: labels.map((label) => (isPrometheus ? label.replaceAll('.', '_') : label)),
         }),
         reading,
@@ -111,7 +116,7 @@ const flowOf = (sides: Sides, view: FlowView, seconds: number): Flow => {
     packets: noPackets,
     bytesPerSecond: bytes / seconds,
     seenBy: 'ebpf',
-    countedOnce: sides.unspecified > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
+    isCountedOnce: sides.unspecified > 0 ? { value: null, reason: doubtful } : { value: true, reason: null },
   };
 };
 

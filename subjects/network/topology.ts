@@ -20,7 +20,7 @@ export const Topology = z.strictObject({
       destination: z.string().describe('Id of a node'),
       bytes,
       bytesPerSecond: z.number(),
-      countedOnce: z.boolean().nullable().describe('Null where what both ends reported may count twice'),
+      isCountedOnce: z.boolean().nullable().describe('Null where what both ends reported may count twice'),
     }),
   ),
   partial: FlowsPartial,
@@ -76,6 +76,6 @@ const edgeOf = (flows: readonly Flow[]): Topology['edges'][number] => {
     destination: flows[0]?.destination.id ?? '',
     bytes: sum(dominant, 'bytes'),
     bytesPerSecond: sum(dominant, 'bytesPerSecond'),
-    countedOnce: dominant.every(({ countedOnce }) => countedOnce.value === true) ? true : null,
+    isCountedOnce: dominant.every(({ isCountedOnce: countedOnce }) => countedOnce.value === true) ? true : null,
   };
 };

@@ -97,6 +97,7 @@ export const jsonRequest = (
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): ChannelRequest => ({
-  ...{ url, body: JSON.stringify(body) },
+  url,
+  body: JSON.stringify(body),
   headers: { 'content-type': 'application/json', 'user-agent': 'oiq', ...headers },
 });

@@ -121,9 +121,13 @@ const alertValues = (
     // As text: 0 is a value, and numbers of 0 are taken for nothing.
     value: value === null ? '' : String(value),
     endsAt: endsAtMs === undefined ? '' : payloadAlert?.endsAt,
-    ...{ statusText: isOver ? 'Resolved' : firing, isOver, reason: alert.reason ?? '' },
-    ...{ labelsText: labelsText(labels), measured: measuredOf(alert) },
-    ...{ valueText: alert.held?.text ?? '', thresholdText: alert.held?.threshold ?? '' },
+    statusText: isOver ? 'Resolved' : firing,
+    isOver,
+    reason: alert.reason ?? '',
+    labelsText: labelsText(labels),
+    measured: measuredOf(alert),
+    valueText: alert.held?.text ?? '',
+    thresholdText: alert.held?.threshold ?? '',
     duration: readableDuration((endsAtMs ?? atMs) - startsAtMs),
     startedText: readableTime(startsAtMs, timeZone),
     endedText: endsAtMs === undefined ? '' : readableTime(endsAtMs, timeZone),
@@ -140,7 +144,9 @@ const factsOf = (notification: Notification): Facts => {
   const severity = severityOf(notification);
   const alert = worst(notification, severity);
   return {
-    ...{ severity, service: servicesOf(notification), measured: alert === undefined ? '' : measuredOf(alert) },
+    severity,
+    service: servicesOf(notification),
+    measured: alert === undefined ? '' : measuredOf(alert),
     name: commonLabels['alertname'] ?? groupLabels['alertname'] ?? 'alerts',
     groupText: labelsText(groupLabels, ['alertname', 'severity', 'service', 'service.name', 'service_name']),
   };
@@ -150,8 +156,11 @@ const factsOf = (notification: Notification): Facts => {
 const valuesOf = (notification: Notification, facts: Facts, { payload, link, timeZone }: Given): object => ({
   ...payload,
   ...facts,
-  ...{ firing: notification.firing, resolved: notification.resolved, isFiring: notification.status === 'firing' },
-  ...{ link, stateText: stateTextOf(notification) },
+  firing: notification.firing,
+  resolved: notification.resolved,
+  isFiring: notification.status === 'firing',
+  link,
+  stateText: stateTextOf(notification),
   alerts: notification.alerts.map((alert, index) =>
     alertValues(notification, alert, payload.alerts[index], { timeZone, externalUrl: payload.externalURL }),
   ),
@@ -197,7 +206,14 @@ export const messageOf = (
   });
   const { id, groupKey, status, atMs, reason } = notification;
   return {
-    ...{ id, groupKey, status, atMs, payload, isTest, link, acknowledge: acknowledging },
+    id,
+    groupKey,
+    status,
+    atMs,
+    payload,
+    isTest,
+    link,
+    acknowledge: acknowledging,
     ...facts,
     ...render(),
     get markdown() {

@@ -57,12 +57,18 @@ const timeOf = (ms: number | undefined): string => (ms === undefined ? never : n
 /** `externalUrl` is empty where there is none. */
 export const payloadOf = (notification: Notification, externalUrl: string): Payload => ({
   version: '4',
-  ...{ groupKey: notification.groupKey, truncatedAlerts: notification.truncatedAlerts, status: notification.status },
-  ...{ receiver: notification.receiver, groupLabels: notification.groupLabels },
-  ...{ commonLabels: notification.commonLabels, commonAnnotations: notification.commonAnnotations },
+  groupKey: notification.groupKey,
+  truncatedAlerts: notification.truncatedAlerts,
+  status: notification.status,
+  receiver: notification.receiver,
+  groupLabels: notification.groupLabels,
+  commonLabels: notification.commonLabels,
+  commonAnnotations: notification.commonAnnotations,
   externalURL: externalUrl,
   alerts: notification.alerts.map((alert) => ({
-    ...{ status: alert.status, labels: alert.labels, annotations: alert.annotations },
+    status: alert.status,
+    labels: alert.labels,
+    annotations: alert.annotations,
     startsAt: timeOf(alert.startsAtMs),
     endsAt: timeOf(alert.endsAtMs),
     generatorURL: externalUrl === '' ? '' : `${externalUrl}/alerts/rules/${encodeURIComponent(alert.ruleId)}`,

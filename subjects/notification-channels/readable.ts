@@ -26,8 +26,15 @@ export const readableDuration = (ms: number): string => {
 export const readableTime = (ms: number, timeZone: string): string => {
   const two = '2-digit';
   const parts = new Intl.DateTimeFormat('en-GB', {
-    ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
-    ...{ hourCycle: 'h23', timeZone, timeZoneName: 'shortOffset' },
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+    hourCycle: 'h23',
+    timeZone,
+    timeZoneName: 'shortOffset',
   }).formatToParts(ms);
   const of = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? '';
   const zone = of('timeZoneName')

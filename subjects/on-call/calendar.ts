@@ -31,7 +31,9 @@ const refreshSeconds = 3600;
 /** One event a shift. Its id stays the same as long as the shift begins when it does and is of the same people. */
 export const shiftsCalendar = (schedules: readonly ScheduleShifts[], about: CalendarOf): string => {
   const calendar = ical({
-    ...{ name: line(about.name), prodId: { company: 'OIQ', product: 'On-call' }, method: ICalCalendarMethod.PUBLISH },
+    name: line(about.name),
+    prodId: { company: 'OIQ', product: 'On-call' },
+    method: ICalCalendarMethod.PUBLISH,
     ttl: refreshSeconds,
   });
   const shifts = schedules.flatMap(({ pieces, ...schedule }) => pieces.map((piece) => ({ ...piece, schedule })));

@@ -40,7 +40,11 @@ export interface Escalated {
 
 /** The escalation of an incident that has just opened. */
 export const opened = (policy: EscalationPolicy, openedMs: number): Escalation => ({
-  ...{ status: 'open', round: 0, step: 0, acknowledgedMs: null, reached: false },
+  status: 'open',
+  round: 0,
+  step: 0,
+  acknowledgedMs: null,
+  reached: false,
   dueMs: openedMs + (policy.steps[0]?.afterMinutes ?? 0) * minuteMs,
 });
 
@@ -71,7 +75,10 @@ const next = (
 };
 
 const pageOf = (incidentId: string, round: number, step: number | null, to: Page['to']): Page => ({
-  ...{ id: JSON.stringify([incidentId, round, step, to.kind, to.id]), round, step, to },
+  id: JSON.stringify([incidentId, round, step, to.kind, to.id]),
+  round,
+  step,
+  to,
 });
 
 /** Pages the owners, once no step has reached anybody. */

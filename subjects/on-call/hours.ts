@@ -57,6 +57,9 @@ export const hoursByPerson = (pieces: readonly Piece<OnCall>[], timeZone: string
   return [...sums]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([userId, { all, night, weekend }]) => ({
-      ...{ userId, hours: all / hour, nightHours: night / hour, weekendHours: weekend / hour },
+      userId,
+      hours: all / hour,
+      nightHours: night / hour,
+      weekendHours: weekend / hour,
     }));
 };

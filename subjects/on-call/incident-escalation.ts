@@ -46,7 +46,9 @@ export const checkEscalation = (
   const escalated = escalate(policy, { ...before, status, acknowledgedMs }, { incidentId: key, people, nowMs });
   const dueMs = dueOf(escalated.state, policy);
   return {
-    ...{ ...escalated, key, isTimedOut: status === 'acknowledged' && escalated.state.status === 'open' },
+    ...escalated,
+    key,
+    isTimedOut: status === 'acknowledged' && escalated.state.status === 'open',
     escalatesAt: dueMs === null ? null : new Date(dueMs).toISOString(),
   };
 };

@@ -37,22 +37,36 @@ export const endOf = (
   const isOver = endKind === 'resolved';
   const count = Math.max(1, incident.alertIds.length);
   return {
-    ...{
+    id,
+    channelId,
+    lane: openingLane(channelId, incidentId),
+    queuedAt,
+    attempts: 0,
+    dueAt: queuedAt,
+    endedAt: null,
+    notification: {
+      tenantId,
       id,
       channelId,
-      lane: openingLane(channelId, incidentId),
-      queuedAt,
-      attempts: 0,
-      dueAt: queuedAt,
-      endedAt: null,
-    },
-    notification: {
-      ...{ tenantId, id, channelId, receiver: policyName, groupKey: pageGroupOf(incidentId), groupLabels: {} },
-      ...{ commonLabels: labels, commonAnnotations: {}, status: isOver ? 'resolved' : 'firing', reason: endKind },
-      ...{ firing: isOver ? 0 : count, resolved: isOver ? count : 0, truncatedAlerts: 0, atMs: nowMs },
+      receiver: policyName,
+      groupKey: pageGroupOf(incidentId),
+      groupLabels: {},
+      commonLabels: labels,
+      commonAnnotations: {},
+      status: isOver ? 'resolved' : 'firing',
+      reason: endKind,
+      firing: isOver ? 0 : count,
+      resolved: isOver ? count : 0,
+      truncatedAlerts: 0,
+      atMs: nowMs,
       alerts: [
         {
-          ...{ alertId: incidentId, ruleId: '', labels, annotations: {}, startsAtMs, value: null },
+          alertId: incidentId,
+          ruleId: '',
+          labels,
+          annotations: {},
+          startsAtMs,
+          value: null,
           status: isOver ? 'resolved' : 'firing',
           ...(isOver && { endsAtMs: Math.max(nowMs, startsAtMs) }),
           reason: isOver ? `the incident “${title}” needs no page any more` : 'somebody sees to the incident',

@@ -26,7 +26,8 @@ export interface Paging {
 
 /** What an incident is told with. */
 export const labelsOf = ({ title, severity, services }: Incident): Record<string, string> => ({
-  ...{ alertname: title, severity },
+  alertname: title,
+  severity,
   ...(services.length > 0 && { service: services.join(', ').slice(0, 256) }),
 });
 
@@ -48,13 +49,28 @@ const notificationOf = (
   const by =
     step === null ? 'No step reached anybody, so the owners are paged' : `Step ${step + 1}, round ${round + 1}`;
   return {
-    ...{ tenantId, id, channelId: channelOf(to, contact), receiver: policyName },
-    ...{ groupKey: pageGroupOf(incident.id), groupLabels: {}, commonLabels: labels, commonAnnotations: {} },
-    ...{ status: 'firing', reason: round === 0 ? 'first' : 'repeated', firing: Math.max(1, alertIds.length) },
-    ...{ resolved: 0, truncatedAlerts: 0, atMs: nowMs },
+    tenantId,
+    id,
+    channelId: channelOf(to, contact),
+    receiver: policyName,
+    groupKey: pageGroupOf(incident.id),
+    groupLabels: {},
+    commonLabels: labels,
+    commonAnnotations: {},
+    status: 'firing',
+    reason: round === 0 ? 'first' : 'repeated',
+    firing: Math.max(1, alertIds.length),
+    resolved: 0,
+    truncatedAlerts: 0,
+    atMs: nowMs,
     alerts: [
       {
-        ...{ alertId: incident.id, ruleId: '', status: 'firing', labels, startsAtMs: sinceMs, value: null },
+        alertId: incident.id,
+        ruleId: '',
+        status: 'firing',
+        labels,
+        startsAtMs: sinceMs,
+        value: null,
         // Where a message has room for little, the link behind it counts more.
         annotations: summary === '' ? {} : { summary: cut(summary, maxSummaryLength) },
         reason: `${by}, escalation policy ${policyName}`,
@@ -78,7 +94,11 @@ export const deliveryOf = (
   const channelId = channelOf(to, contact);
   const atOf = (ms: number): string => new Date(ms).toISOString();
   return {
-    ...{ id, channelId, queuedAt: atOf(paging.nowMs), attempts: 0, endedAt: null },
+    id,
+    channelId,
+    queuedAt: atOf(paging.nowMs),
+    attempts: 0,
+    endedAt: null,
     dueAt: atOf(paging.nowMs + (contact?.afterMinutes ?? 0) * 60_000),
     // Pages of a person do not wait for each other, unless an end must not overtake them.
     lane: to.kind === 'channel' || contact?.opens ? openingLane(channelId, incident.id) : `person ${to.id}/${id}`,

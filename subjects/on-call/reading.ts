@@ -123,8 +123,13 @@ export const readOnCall = async (
 
 /** What holds for an incident without a policy, or whose policy is gone: no step names anybody, so the owners are paged. */
 const ownersOnly: EscalationPolicy = {
-  ...{ name: 'owners', steps: [], repeat: 0, repeatAfterMinutes: 15, acknowledgeTimeoutMinutes: null },
-  ...{ resolveAfterMinutes: 5, reopenWithinMinutes: 30 },
+  name: 'owners',
+  steps: [],
+  repeat: 0,
+  repeatAfterMinutes: 15,
+  acknowledgeTimeoutMinutes: null,
+  resolveAfterMinutes: 5,
+  reopenWithinMinutes: 30,
 };
 
 /** A policy of the organization; `undefined` where there is none with that id. */

@@ -24,7 +24,14 @@ export const saveOnCallVersion = async (
   if (after === undefined) return;
   const { name, description, timeZone, layers, overrides, version: number } = after;
   await versions.insert({
-    ...{ name, description, timeZone, layers, overrides },
-    ...{ scheduleId, number, since, until: null },
+    name,
+    description,
+    timeZone,
+    layers,
+    overrides,
+    scheduleId,
+    number,
+    since,
+    until: null,
   });
 };

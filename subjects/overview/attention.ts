@@ -41,7 +41,7 @@ const Item = z.strictObject({
       'platform: an alert that the platform raises about itself, as it stands now; incident: one that goes on, those first that nobody sees to; service-errors: a larger share of requests fails than in the range before, which chance does not explain; slow-service: a larger share of requests is slow than in the range before, which chance does not explain; deployment: one of the 10 newest of the range after which requests are worse; new-error: a group first seen in the range; silent-host: nothing comes from a host any more; full-disk: 90 % are in use; log-pattern: far more records than in the same hour of other days; slo-burning: an objective that spends its error budget too fast, as its alerts stand now; check-failing: a synthetic check that is down or degraded, or that one location fails, as its alerts stand now; anomaly: one that a detector found and that lasts; detector: one that cannot score the steps of its series, or not in time',
     ),
   name: z.string(),
-  why: z.string(),
+  reason: z.string(),
   value: z.number().nullable().describe('What the items of a kind are sorted by, the worst first'),
   unit: z.string().describe('UCUM'),
   detail: z.string().describe('The query that shows it'),
@@ -97,8 +97,11 @@ const serviceErrors = async ({ columns }: Reading, question: AttentionQuestion):
     const [share, was] = [counts.failed / counts.all, earlier.failed / earlier.all];
     return [
       {
-        ...{ kind: 'service-errors', name: service, value: share - was, unit: '1' },
-        why: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the range before`,
+        kind: 'service-errors',
+        name: service,
+        value: share - was,
+        unit: '1',
+        reason: `${percent(share)} of ${counts.all} requests failed, ${percent(was)} of ${earlier.all} in the range before`,
         detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
       },
     ];
@@ -110,8 +113,11 @@ const milliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1
 const slowServices = async (reading: Reading, question: AttentionQuestion): Promise<Item[]> =>
   (await readSlowerServices(reading, question)).map(
     ({ service, requests, slowShare, p95, p95Before }): Item => ({
-      ...{ kind: 'slow-service', name: service, value: slowShare, unit: '1' },
-      why: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the range before; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
+      kind: 'slow-service',
+      name: service,
+      value: slowShare,
+      unit: '1',
+      reason: `${percent(slowShare)} of ${requests} requests took longer than 95 % of those in the range before; p95 ${milliseconds(p95)}, ${milliseconds(p95Before)} before`,
       detail: pathOf(`/api/services/${encodeURIComponent(service)}`, question),
     }),
   );
@@ -121,9 +127,11 @@ const worseDeployments = async (reading: Reading, question: AttentionQuestion): 
   const { projectId, scope } = question;
   return (await readWorseDeployments(reading, { range, projectId, scope }, maxDeployments)).map(
     ({ deployment: { service, version, time }, judged }): Item => ({
-      ...{ kind: 'deployment', name: `${service} ${version}`, unit: '1' },
+      kind: 'deployment',
+      name: `${service} ${version}`,
+      unit: '1',
       value: typeof judged.confidence === 'number' ? judged.confidence : null,
-      why: `${judged.reason} (deployed ${time})`,
+      reason: `${judged.reason} (deployed ${time})`,
       detail: pathOf(`/api/services/${encodeURIComponent(service)}/deployments`, question),
     }),
   );
@@ -138,7 +146,10 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
   const { items } = await readErrorGroups(
     reading,
     {
-      ...{ range, landedBy: reading.nowMs, sort: '-firstSeen', limit: maxGroups },
+      range,
+      landedBy: reading.nowMs,
+      sort: '-firstSeen',
+      limit: maxGroups,
       filter: { projectId: question.projectId, scope: question.scope, status: 'unresolved' },
     },
     question.decisions,
@@ -147,9 +158,11 @@ const newErrors = async (reading: Reading, question: AttentionQuestion): Promise
     .filter(({ isNew }) => isNew)
     .map(
       (group: ErrorGroup): Item => ({
-        ...{ kind: 'new-error', name: titleOf(group) },
-        ...{ value: group.count, unit: '{error}' },
-        why: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
+        kind: 'new-error',
+        name: titleOf(group),
+        value: group.count,
+        unit: '{error}',
+        reason: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
         detail: pathOf(`/api/errors/${group.id}`, question),
       }),
     );
@@ -162,8 +175,12 @@ const silentHosts = async (reading: Reading, question: AttentionQuestion): Promi
     .filter(({ state, wasStopped }) => state === 'silent' && wasStopped.value !== true)
     .map(
       (host): Item => ({
-        ...{ kind: 'silent-host', name: host.name.value ?? host.id, value: null, unit: '' },
-        ...{ why: host.why, detail: pathOf(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question) },
+        kind: 'silent-host',
+        name: host.name.value ?? host.id,
+        value: null,
+        unit: '',
+        reason: host.reason,
+        detail: pathOf(`/api/infrastructure/hosts/${encodeURIComponent(host.id)}`, question),
       }),
     );
 };
@@ -177,7 +194,11 @@ const fullDisks = async (reading: Reading, question: AttentionQuestion): Promise
     const name = disk.claim.value ?? `${disk.host.value ?? ''} ${disk.mountpoints[0] || disk.device}`.trim();
     return [
       {
-        ...{ kind: 'full-disk', name, value: share, unit: '1', why: `${percent(share)} are in use` },
+        kind: 'full-disk',
+        name,
+        value: share,
+        unit: '1',
+        reason: `${percent(share)} are in use`,
         detail: pathOf(`/api/infrastructure/disks?search=${encodeURIComponent(disk.id)}`, question),
       },
     ];
@@ -188,7 +209,8 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
   const totalsQuery = {
     range: { from: question.minutes.from, to: question.minutes.to - 1n },
     filter: { projectId: question.projectId, scope: question.scope },
-    ...{ nowMs, retainedFromMs: nowMs - plan.retentionDays.logs * 86_400_000 },
+    nowMs,
+    retainedFromMs: nowMs - plan.retentionDays.logs * 86_400_000,
   };
   const totals = await totalsOf(columns, totalsQuery);
   return [...totals.byId.values()].flatMap((total): Item[] => {
@@ -196,13 +218,11 @@ const spikingPatterns = async ({ columns, plan, nowMs }: Reading, question: Atte
     if (isSpiking !== true) return [];
     return [
       {
-        ...{
-          kind: 'log-pattern',
-          name: (total.template ?? total.id).slice(0, 200),
-          value: hour.count,
-          unit: '{record}',
-        },
-        why: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour of other days`,
+        kind: 'log-pattern',
+        name: (total.template ?? total.id).slice(0, 200),
+        value: hour.count,
+        unit: '{record}',
+        reason: `${hour.count} records from ${hour.from} to ${hour.to}: far more than in this hour of other days`,
         detail: pathOf(`/api/logs/patterns/${total.id}`, question),
       },
     ];
@@ -217,8 +237,11 @@ const burningSlos = async (
   if (projectId !== undefined && scope !== 'account') return [];
   return (await burningObjectives(reading, managedRules)).map(
     ([id, { rule, value }]): Item => ({
-      ...{ kind: 'slo-burning', name: rule.labels['slo'] ?? id, value, unit: '1' },
-      why: `spends its error budget ${Number((value ?? 0).toPrecision(3))} times faster than it may`,
+      kind: 'slo-burning',
+      name: rule.labels['slo'] ?? id,
+      value,
+      unit: '1',
+      reason: `spends its error budget ${Number((value ?? 0).toPrecision(3))} times faster than it may`,
       detail: `/api/slos/${encodeURIComponent(id)}/status`,
     }),
   );
@@ -232,7 +255,11 @@ const checksThatFail = async (reading: Reading, question: AttentionQuestion): Pr
     .filter(([, alert]) => isInScope(alert))
     .map(
       ([id, { rule, value, reason }]): Item => ({
-        ...{ kind: 'check-failing', name: rule.labels['check'] ?? id, value, unit: '', why: reason },
+        kind: 'check-failing',
+        name: rule.labels['check'] ?? id,
+        value,
+        unit: '',
+        reason: reason,
         detail: `/api/synthetics/checks/${encodeURIComponent(id)}`,
       }),
     );
@@ -243,8 +270,11 @@ const openAnomalies = async (reading: Reading, question: AttentionQuestion): Pro
   if (!reading.plan.entitlements.includes('ai')) return [];
   return (await readOpenAnomalies(reading, question, maxPerKind)).map(
     (anomaly): Item => ({
-      ...{ kind: 'anomaly', name: `${anomaly.detectorName}: ${seriesText(anomaly)}`.slice(0, 200) },
-      ...{ value: anomaly.score, unit: '1', why: anomalyText(anomaly) },
+      kind: 'anomaly',
+      name: `${anomaly.detectorName}: ${seriesText(anomaly)}`.slice(0, 200),
+      value: anomaly.score,
+      unit: '1',
+      reason: anomalyText(anomaly),
       detail: `/api/ai/anomalies/${encodeURIComponent(anomaly.id)}`,
     }),
   );
@@ -258,18 +288,20 @@ export interface Detector {
 }
 
 const ofDetector = ({ id, name, reason }: Detector): Item => ({
-  ...{
-    kind: 'detector',
-    name,
-    why: reason,
-    value: null,
-    unit: '',
-    detail: `/api/ai/detectors/${encodeURIComponent(id)}`,
-  },
+  kind: 'detector',
+  name,
+  reason: reason,
+  value: null,
+  unit: '',
+  detail: `/api/ai/detectors/${encodeURIComponent(id)}`,
 });
 
 const ofPlatform = ({ ruleName, reason }: ActivePlatformAlert): Item => ({
-  ...{ kind: 'platform', name: ruleName, why: reason, value: null, unit: '' },
+  kind: 'platform',
+  name: ruleName,
+  reason: reason,
+  value: null,
+  unit: '',
   detail: `/api/alerts?ruleId=${platformRuleId}`,
 });
 
@@ -280,8 +312,12 @@ const urgency = ({ status, severity, openedAt }: Incident): string =>
   `${status === 'open' ? 0 : 1} ${alertSeverities.length - alertSeverities.indexOf(severity)} ${openedAt}`;
 
 const ofIncident = ({ id, title, severity, status, openedAt }: Incident): Item => ({
-  ...{ kind: 'incident', name: title, value: null, unit: '', detail: `/api/incidents/${id}` },
-  why: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'nobody sees to it' : 'somebody sees to it'}`,
+  kind: 'incident',
+  name: title,
+  value: null,
+  unit: '',
+  detail: `/api/incidents/${id}`,
+  reason: `${severity}, since ${openedAt.slice(0, 16).replace('T', ' ')} UTC: ${status === 'open' ? 'nobody sees to it' : 'somebody sees to it'}`,
 });
 
 const incidentsFirst = (incidents: readonly Incident[]): Item[] =>

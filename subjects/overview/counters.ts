@@ -90,7 +90,9 @@ const figuresOf = async (
     })),
     counted(['logPatternsNew'], noLogs, async () => ({ logPatternsNew: await newPatterns(reading, question) })),
     counted(['spans', 'requests', 'errors', 'errorRate', 'p95'], noTraces, async () => ({
-      ...{ spans: Number(activity.all_spans), requests: requests.requests, errors: requests.errors },
+      spans: Number(activity.all_spans),
+      requests: requests.requests,
+      errors: requests.errors,
       errorRate: requests.requests === 0 ? unknown('there was no request') : requests.errors / requests.requests,
       p95: quantileIn(requests, 0.95) ?? unknown('there was no request'),
     })),

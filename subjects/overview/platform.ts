@@ -6,7 +6,7 @@ import type { ActivePlatformAlert } from '../alerts/platform-alerts.ts';
 
 const Item = z.strictObject({
   name: z.string(),
-  why: z.string(),
+  reason: z.string(),
   since: z.string().nullable(),
 });
 
@@ -28,11 +28,11 @@ export const platformState = (
   alerts: readonly ActivePlatformAlert[],
   groups: readonly GroupStatus[],
 ): z.input<typeof PlatformState> => ({
-  alerts: alerts.map((alert) => ({ name: alert.kind, why: alert.reason, since: isoOf(alert.sinceMs) })),
+  alerts: alerts.map((alert) => ({ name: alert.kind, reason: alert.reason, since: isoOf(alert.sinceMs) })),
   groups:
     groups.length === 0
       ? { value: null, reason: 'this process has not looked at consumer groups yet' }
       : groups.flatMap(({ group, problem, sinceMs }) =>
-          problem === undefined ? [] : { name: group, why: problem, since: isoOf(sinceMs) },
+          problem === undefined ? [] : { name: group, reason: problem, since: isoOf(sinceMs) },
         ),
 });

@@ -49,13 +49,17 @@ export const readOverviewSeries = async (
     rows.map((row): [number, Step] => [
       Number(row.step) * stepMs,
       {
-        ...{ logs: Number(row.all_logs), errorLogs: Number(row.all_error_logs), spans: Number(row.all_spans) },
+        logs: Number(row.all_logs),
+        errorLogs: Number(row.all_error_logs),
+        spans: Number(row.all_spans),
         counted: countedOf(row),
       },
     ]),
   );
   const series = (name: string, unit: string, figure: (step: Step) => number | null): Series => ({
-    ...{ name, labels: {}, unit },
+    name,
+    labels: {},
+    unit,
     points: steps.starts.map((start) => [start, figure(found.get(start) ?? nothing)]),
   });
   const partial: Incompleteness[] = [];

@@ -36,17 +36,16 @@ interface Place {
 }
 
 const draftOf = (): Draft => ({
-  ...{
-    nouns: new Set(),
-    conditions: [],
-    figures: [],
-    groupBy: [],
-    loose: [],
-    distinct: [],
-    times: [],
-    ways: new Set(),
-  },
-  ...{ limit: undefined, stepMs: undefined },
+  nouns: new Set(),
+  conditions: [],
+  figures: [],
+  groupBy: [],
+  loose: [],
+  distinct: [],
+  times: [],
+  ways: new Set(),
+  limit: undefined,
+  stepMs: undefined,
 });
 
 const meaningful = ({ is }: Mark): boolean => is !== 'noise';

@@ -14,7 +14,9 @@ export const writtenValue = (value: string): string =>
 export const writtenName = (name: string): string => (bareName.test(name) ? name : quoted(name));
 
 export const equal = (field: string, value: string): Condition => ({
-  ...{ search: `${writtenName(field)}:${writtenValue(value)}`, field, value },
+  search: `${writtenName(field)}:${writtenValue(value)}`,
+  field,
+  value,
 });
 export const existing = (field: string): Condition => ({ search: `${writtenName(field)}:*`, field });
 /** Words of a text, in their order; of a field, anywhere in its value. */
@@ -30,7 +32,8 @@ const escaped = (text: string): string =>
   );
 
 export const negated = ({ search, field }: Condition): Condition => ({
-  ...{ search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`, field },
+  search: search.startsWith('NOT ') ? search.slice(4) : `NOT ${search}`,
+  field,
 });
 
 /** Several values of one field, each of which will do: that of a severity or a status is one, so that "and" between two is "or", too. */
@@ -64,12 +67,38 @@ export interface Quantity {
 }
 
 const timeUnits: Readonly<Record<string, string>> = {
-  ...{ ns: 'ns', nanosecond: 'ns', us: 'us', µs: 'us', microsecond: 'us', ms: 'ms', msec: 'ms', millisecond: 'ms' },
-  ...{ s: 's', sec: 's', second: 's', m: 'm', min: 'm', minute: 'm', h: 'h', hour: 'h', day: 'd', d: 'd' },
+  ns: 'ns',
+  nanosecond: 'ns',
+  us: 'us',
+  µs: 'us',
+  microsecond: 'us',
+  ms: 'ms',
+  msec: 'ms',
+  millisecond: 'ms',
+  s: 's',
+  sec: 's',
+  second: 's',
+  m: 'm',
+  min: 'm',
+  minute: 'm',
+  h: 'h',
+  hour: 'h',
+  day: 'd',
+  d: 'd',
 };
 const sizeUnits: Readonly<Record<string, number>> = {
-  ...{ b: 1, byte: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
-  ...{ k: 1e3, thousand: 1e3, million: 1e6 },
+  b: 1,
+  byte: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 1024,
+  mib: 1024 ** 2,
+  gib: 1024 ** 3,
+  k: 1e3,
+  thousand: 1e3,
+  million: 1e6,
 };
 
 /** Whether a word is a unit that quantities come in. */

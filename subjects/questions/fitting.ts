@@ -59,9 +59,12 @@ export const fittingOf = (question: string, { logs, traces, metrics }: Catalogue
     const services = [...new Set([...logs.services, ...traces.services])];
     const fitting = {
       services: bestOf(services, String, words, maxServices * part),
-      ...{ logs: fields(logs.fields), traces: fields(traces.fields) },
+      logs: fields(logs.fields),
+      traces: fields(traces.fields),
       metrics: bestOf(metrics, ({ name }) => name, words, maxMetrics * part).map(({ name, kind, unit }) => ({
-        ...{ name, kind, unit },
+        name,
+        kind,
+        unit,
       })),
     };
     return JSON.stringify(fitting).length <= maxCharacters ? fitting : within(part / 2);

@@ -13,30 +13,24 @@ const nouns: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
 };
 
 const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
-  ...{
-    count: 'count',
-    distinct: 'distinct values',
-    share: 'share in per cent',
-    total: 'in all',
-    current: 'the last value',
-  },
-  ...{
-    group: 'by',
-    which: 'by',
-    or: 'or',
-    not: 'not',
-    overTime: 'series',
-    slowest: 'longest duration first',
-    fastest: 'shortest duration first',
-  },
-  ...{
-    most: 'largest first',
-    least: 'smallest first',
-    newest: 'newest first',
-    oldest: 'oldest first',
-    time: 'range',
-    unknown: 'not known',
-  },
+  count: 'count',
+  distinct: 'distinct values',
+  share: 'share in per cent',
+  total: 'in all',
+  current: 'the last value',
+  group: 'by',
+  which: 'by',
+  or: 'or',
+  not: 'not',
+  overTime: 'series',
+  slowest: 'longest duration first',
+  fastest: 'shortest duration first',
+  most: 'largest first',
+  least: 'smallest first',
+  newest: 'newest first',
+  oldest: 'oldest first',
+  time: 'range',
+  unknown: 'not known',
 };
 
 export const describeMark = (mark: Mark, target: Target): string | null => {

@@ -72,13 +72,13 @@ const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>
 const recordsIn = async (reading: Reading, signal: SearchSignal): Promise<KnownRecords> => {
   if (!mayRead(reading, signal)) return { services: [], fields: [] };
   const week = weekOf(reading, signal);
-  const { range, isWhole } = await readable(reading, signal, week);
+  const { range, isComplete } = await readable(reading, signal, week);
   const [{ fields }, own, resources] = await Promise.all([
     fieldCatalogue(reading, { signal, range: week, limit: maxFields }),
     valuesOfRecords(reading, { signal, range, fields: ownColumns[signal] }),
     valuesOfResources(reading, Number(week.from / 1_000_000n)),
   ]);
-  const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isWhole }) ?? []);
+  const names = fields.flatMap((field) => knownOf(field, signal, { own, resources, isComplete }) ?? []);
   const builtInNames = signal === 'traces' ? (['name', 'kind'] as const) : [];
   return {
     services: own.get('service') ?? [],
@@ -91,24 +91,27 @@ const readable = async (
   reading: Reading,
   signal: SearchSignal,
   week: Range,
-): Promise<{ readonly range: Range; readonly isWhole: boolean }> => {
+): Promise<{ readonly range: Range; readonly isComplete: boolean }> => {
   const of = async (range: Range): Promise<number> =>
     (await countedTotals(reading, { signal }, hoursOf(range))).records;
   const all = await of(week);
-  if (all <= 10 * maxRecords) return { range: week, isWhole: all <= maxRecords };
+  if (all <= 10 * maxRecords) return { range: week, isComplete: all <= maxRecords };
   const last = (hours: bigint): Range => ({ from: week.to - hours * hourNs, to: week.to });
   const isFew = (await of(last(24n))) <= 10 * maxRecords;
-  return { range: last(isFew ? 24n : 1n), isWhole: false };
+  return { range: last(isFew ? 24n : 1n), isComplete: false };
 };
 
 const fieldOf = (name: string, values: readonly string[], isWhole: boolean, isNumber = false): KnownField => ({
-  ...{ name, values, isNumber, hasAllValues: isWhole && values.length < maxValues },
+  name,
+  values,
+  isNumber,
+  hasAllValues: isWhole && values.length < maxValues,
 });
 
 interface Known {
   readonly own: Values;
   readonly resources: Values;
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 const numeric = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
@@ -127,7 +130,7 @@ const knownOf = (
   const isTyped = types[0]?.type === 'integer' || types[0]?.type === 'double';
   const isNumber = isTyped || (values.length > 0 && values.every((value) => numeric.test(value)));
   // Numbers that are often the same are found by comparing, and not by being said.
-  return fieldOf(isPlain ? key : name, values, known.isWhole && values.length > 0, isNumber);
+  return fieldOf(isPlain ? key : name, values, known.isComplete && values.length > 0, isNumber);
 };
 
 interface MetricRow {
@@ -164,7 +167,10 @@ const kindOf = ({ name, of_kind, of_monotonic }: MetricRow): MetricKind => {
 };
 
 const metricOf = (row: MetricRow, name: string): KnownMetric => ({
-  ...{ name, kind: kindOf(row), unit: row.of_unit, labels: [] },
+  name,
+  kind: kindOf(row),
+  unit: row.of_unit,
+  labels: [],
   services: row.service_names.filter((service) => service !== ''),
 });
 

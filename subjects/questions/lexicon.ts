@@ -185,7 +185,10 @@ export class Lexicon {
 const ownNames: ReadonlySet<string> = new Set(['service', 'severity']);
 
 const textField = (name: string, values: readonly string[] = [], hasAllValues = false): KnownField => ({
-  ...{ name, isNumber: false, values, hasAllValues },
+  name,
+  isNumber: false,
+  values,
+  hasAllValues,
 });
 
 /** OpenTelemetry's, as searches name them. */

@@ -64,7 +64,9 @@ export const metricMeanings = (draft: Draft, metric: KnownMetric): Meaning[] => 
     stepMs: step,
     conditions: conditions.map((each) => each.search),
     query: {
-      ...{ kind: 'metric', metric: metric.name, ...way },
+      kind: 'metric',
+      metric: metric.name,
+      ...way,
       ...(search === '' ? {} : { search }),
       ...(groupBy.length + loose.length === 0 ? {} : { groupBy: [...groupBy, ...loose.map(({ field }) => field)] }),
       ...(limit === undefined && (!draftWays.has('most') || extreme !== undefined)

@@ -8,19 +8,24 @@ export const dayMs = 24 * hourMs;
 /** Units as they are said, in milliseconds. */
 export const units: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    ...{
-      millisecond: 1,
-      msec: 1,
-      ms: 1,
-      second: 1000,
-      sec: 1000,
-      s: 1000,
-      minute: minuteMs,
-      min: minuteMs,
-      m: minuteMs,
-    },
-    ...{ hour: hourMs, hr: hourMs, h: hourMs, day: dayMs, d: dayMs, week: 7 * dayMs, w: 7 * dayMs },
-    ...{ month: 30 * dayMs, fortnight: 14 * dayMs },
+    millisecond: 1,
+    msec: 1,
+    ms: 1,
+    second: 1000,
+    sec: 1000,
+    s: 1000,
+    minute: minuteMs,
+    min: minuteMs,
+    m: minuteMs,
+    hour: hourMs,
+    hr: hourMs,
+    h: hourMs,
+    day: dayMs,
+    d: dayMs,
+    week: 7 * dayMs,
+    w: 7 * dayMs,
+    month: 30 * dayMs,
+    fortnight: 14 * dayMs,
   }),
 );
 export const unitMs = (word: string | undefined): number | undefined => units.get(word ?? '');

@@ -167,7 +167,11 @@ const queryOf = (draft: Draft, signal: Signal, conditions: Part, measures: reado
     ...stepFields,
     conditions: all.map(({ search }) => search),
     query: {
-      ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [...measures], groupBy },
+      kind: 'aggregate',
+      signal,
+      ...searchOf(all),
+      measures: [...measures],
+      groupBy,
       ...(isReverse ? { order: { by: defaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
@@ -220,7 +224,9 @@ const rowsOf = (
   return {
     conditions: all.map(({ search }) => search),
     query: {
-      ...{ kind: 'rows', signal, ...searchOf(all) },
+      kind: 'rows',
+      signal,
+      ...searchOf(all),
       ...(ways.has('oldest') ? { order: 'oldest' as const } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
@@ -253,14 +259,19 @@ const shareOf = (draft: Draft, signal: Signal, noun: Part, hasServerSpans: boole
     !draft.nouns.has('traces');
   const all = [...(isBare ? [served] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
   const of = (measure: Measure): QueryRequest => ({
-    ...{ kind: 'aggregate', signal, ...searchOf(all), measures: [measure], groupBy: groupsOf(draft, []) },
+    kind: 'aggregate',
+    signal,
+    ...searchOf(all),
+    measures: [measure],
+    groupBy: groupsOf(draft, []),
   });
   type Plain = Extract<QueryRequest, { kind: 'aggregate' }>;
   return {
     stepMs: stepOf(draft),
     conditions: all.map(({ search }) => search),
     query: {
-      ...{ kind: 'formula', expression: '100 * part / whole' },
+      kind: 'formula',
+      expression: '100 * part / whole',
       queries: {
         part: of({ function: 'count', ...searchOf(part) }) as Plain,
         whole: of({ function: 'count' }) as Plain,

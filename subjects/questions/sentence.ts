@@ -66,13 +66,11 @@ const recordsText = (signal: QuerySignal, search: string | undefined): string =>
 };
 
 const functions: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'count' | 'rate'>, string>> = {
-  ...{
-    distinct: 'number of different values of',
-    sum: 'sum of',
-    avg: 'average of',
-    min: 'minimum of',
-    max: 'maximum of',
-  },
+  distinct: 'number of different values of',
+  sum: 'sum of',
+  avg: 'average of',
+  min: 'minimum of',
+  max: 'maximum of',
 };
 
 const measureText = ({ function: name, field, percentile, search }: Measure, signal: QuerySignal): string => {
@@ -104,17 +102,23 @@ const groupsText = ({ groupBy, limit, order }: Pick<AggregateQuery, 'groupBy' | 
 };
 
 const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {
-  ...{ last: 'last value', avg: 'average', min: 'minimum', max: 'maximum', sum: 'sum', count: 'number of points' },
-  ...{ rate: 'rate a second', increase: 'increase', quantile: 'quantile' },
+  last: 'last value',
+  avg: 'average',
+  min: 'minimum',
+  max: 'maximum',
+  sum: 'sum',
+  count: 'number of points',
+  rate: 'rate a second',
+  increase: 'increase',
+  quantile: 'quantile',
 };
 const acrosses: Readonly<Record<MetricQuery['across'], string>> = {
-  ...{
-    sum: 'of all its series together',
-    avg: 'averaged over its series',
-    min: 'the least of its series',
-    max: 'the most of its series',
-  },
-  ...{ count: 'as the number of its series', none: 'for each series by itself' },
+  sum: 'of all its series together',
+  avg: 'averaged over its series',
+  min: 'the least of its series',
+  max: 'the most of its series',
+  count: 'as the number of its series',
+  none: 'for each series by itself',
 };
 
 const metricText = (query: MetricQuery): string => {

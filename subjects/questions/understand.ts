@@ -110,7 +110,7 @@ const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understandi
 const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
     const mappedTo = query.kind === 'promql' ? 'an expression of PromQL' : 'a search';
-    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), became: mappedTo }] };
+    return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo: mappedTo }] };
   });
   return interpretations.length === 1
     ? { is: 'interpretation', interpretation: interpretations[0] as Interpretation }
@@ -176,7 +176,7 @@ const attempt = (
 ): Attempt => {
   const marked = new QuestionReader(words, { target, lexicon, phrase, now: input }).read(all);
   const wordsRead = (marks: readonly Mark[]): ReadWord[] =>
-    marked.map(({ text }, at) => ({ text, became: describeMark(marks[at] as Mark, target) }));
+    marked.map(({ text }, at) => ({ text, mappedTo: describeMark(marks[at] as Mark, target) }));
   const unknown = marked.filter(({ marks }) => marks[0]?.is === 'unknown').map(({ text }) => text);
   const first = wordsRead(marked.map(({ marks }) => marks[0] as Mark));
   if (unknown.length > 0) return { unknown, problem: undefined, words: first };
@@ -208,7 +208,9 @@ const meaningsOf = (marks: readonly Mark[], target: Target, input: Question, cat
       ? metricMeanings(draft, target.metric)
       : recordMeanings(draft, target.of, hasServerSpans(catalogue));
   return meanings.map(({ query, conditions, stepMs }: Meaning) => ({
-    ...{ query, conditions, range },
+    query,
+    conditions,
+    range,
     stepMs: stepMs === 'usual' ? stepOf(undefined, range) : stepMs,
   }));
 };
@@ -252,7 +254,9 @@ const unknownNames = (unknown: readonly string[], readings: readonly Reading[], 
   const list = shown.map((word) => `"${word.slice(0, 100)}"`).join(' and ');
   const like = nearest.length === 0 ? '' : `; like it: ${nearest.join(', ')}`;
   return {
-    ...{ code: 'unknown-name', nearest, operation: null },
+    code: 'unknown-name',
+    nearest,
+    operation: null,
     reason: `nothing that landed is called ${list}: no service, field, value or metric${like}`,
   };
 };

@@ -5,7 +5,7 @@ import type { QueryRequest } from '../../queries/run.ts';
 /** A word or some of a question, and what they became; null where they have no part in the query. */
 export interface ReadWord {
   readonly text: string;
-  readonly became: string | null;
+  readonly mappedTo: string | null;
 }
 
 /** One meaning of a question. */

@@ -42,7 +42,10 @@ export const stemOf = (text: string): string => {
 };
 
 const wordOf = (is: Word['is'], text: string): Word => ({
-  ...{ is, text, lower: text.toLowerCase(), stem: stemOf(text) },
+  is,
+  text,
+  lower: text.toLowerCase(),
+  stem: stemOf(text),
   // "POSTs" are several of POST.
   inside: is === 'quoted' ? text.slice(1, -1) : /^[A-Z]{3,16}s$/.test(text) ? text.slice(0, -1) : text,
 });

@@ -11,7 +11,7 @@ export interface WrittenSentence {
 
 export interface CheckedSentences {
   readonly sentences: readonly Cited[];
-  readonly leftOut: number;
+  readonly excluded: number;
 }
 
 /** Of the words of a sentence, the part that its passages have. */
@@ -47,5 +47,5 @@ export const checkSentences = (
     });
     return sourceTexts.length > 0 && isSupported(text, sourceTexts) ? [{ text: text.trim(), passages: cited }] : [];
   });
-  return { sentences, leftOut: written.length - sentences.length };
+  return { sentences, excluded: written.length - sentences.length };
 };

@@ -42,7 +42,11 @@ export interface FoundPassage {
  * texts of a rule are those of its alerts.
  */
 const weights: Readonly<Record<Source, number>> = {
-  ...{ document: 1, incident: 0.6, handbook: 0.3, rule: 0.3, 'log-pattern': 0.3 },
+  document: 1,
+  incident: 0.6,
+  handbook: 0.3,
+  rule: 0.3,
+  'log-pattern': 0.3,
 };
 
 /** Further words of a question are not looked for. */

@@ -114,7 +114,9 @@ export const bestSentences = (question: string, found: readonly FoundPassage[]):
   const candidates = fair.flatMap(({ passage, index }) =>
     sentencesOf(passage.text)
       .map((text, place) => ({
-        ...{ text, index, place },
+        text,
+        index,
+        place,
         rank: partOf(weights, stemsOf(text)) + (0.5 * passage.score) / first.score,
       }))
       .sort((one, other) => other.rank - one.rank || one.place - other.place)

@@ -5,7 +5,11 @@ import { durationQuantile } from '../../schemas/tables/durations.ts';
 const nanoseconds = z.number().describe('Nanoseconds');
 
 export const CallDurations = z.strictObject({
-  ...{ mean: nanoseconds, p50: nanoseconds, p95: nanoseconds, p99: nanoseconds, max: nanoseconds },
+  mean: nanoseconds,
+  p50: nanoseconds,
+  p95: nanoseconds,
+  p99: nanoseconds,
+  max: nanoseconds,
 });
 type CallDurations = z.output<typeof CallDurations>;
 
@@ -41,7 +45,10 @@ export interface EdgeFiguresRow extends QuantilesRow {
 export const edgeFiguresOf = (row: EdgeFiguresRow, seconds: number) => {
   const [requests, errors] = [Number(row.all_requests), Number(row.all_errors)];
   return {
-    ...{ requests, errors, ratePerSecond: requests / seconds, errorRate: errors / requests },
+    requests,
+    errors,
+    ratePerSecond: requests / seconds,
+    errorRate: errors / requests,
     duration: row.all_timed === '0' ? null : durationsOf(row, row.mean),
   };
 };

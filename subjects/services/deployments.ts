@@ -15,7 +15,10 @@ export const deploymentSources = ['recorded', 'detected'] as const;
 
 export const Deployment = z.strictObject({
   id: z.string(),
-  ...{ service: z.string(), version: z.string(), environment: z.string(), projectId: z.string() },
+  service: z.string(),
+  version: z.string(),
+  environment: z.string(),
+  projectId: z.string(),
   time: z
     .string()
     .describe(
@@ -29,7 +32,9 @@ export const Deployment = z.strictObject({
     .boolean()
     .nullable()
     .describe('Whether the version is older than the one before; null where that is not known'),
-  ...{ commit: z.string(), link: z.string(), description: z.string() },
+  commit: z.string(),
+  link: z.string(),
+  description: z.string(),
 });
 export type Deployment = z.output<typeof Deployment>;
 
@@ -118,11 +123,18 @@ export const recordedOf = ({
   link,
   details,
 }: FeedEvent): Deployment => ({
-  ...{ id, service, environment, projectId, time, description, link },
+  id,
+  service,
+  environment,
+  projectId,
+  time,
+  description,
+  link,
   version: text(details['version']),
   commit: text(details['commit']),
   sources: ['recorded'],
-  ...{ previousVersion: null, isRollback: null },
+  previousVersion: null,
+  isRollback: null,
 });
 
 const detectedOf = (
@@ -130,10 +142,17 @@ const detectedOf = (
   atMs: number,
 ): Deployment => ({
   id: hashOf(service, environment, version, atMs),
-  ...{ service, version, environment, previousVersion, isRollback },
+  service,
+  version,
+  environment,
+  previousVersion,
+  isRollback,
   time: formatTime(BigInt(atMs) * 1_000_000n),
   sources: ['detected'],
-  ...{ projectId: '', commit: '', link: '', description: '' },
+  projectId: '',
+  commit: '',
+  link: '',
+  description: '',
 });
 
 /** Steps of whole minutes, few enough for one answer. */
@@ -157,13 +176,17 @@ const detect = async (
     GROUP BY of, place, version ORDER BY of, place, version LIMIT 100000`,
     {
       ...minutesValues({ from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n + 1n }),
-      ...{ service: service ?? '', environment: environment ?? '' },
+      service: service ?? '',
+      environment: environment ?? '',
       ...projectScopeValues(scope),
     },
   );
   const activity = rows.map(
     (row): VersionActivity => ({
-      ...{ service: row.of, environment: row.place, version: row.version, steps: row.steps },
+      service: row.of,
+      environment: row.place,
+      version: row.version,
+      steps: row.steps,
       firstReceivedMs: Number(row.received),
     }),
   );
@@ -175,7 +198,15 @@ const detect = async (
 export const deploymentEvent = (deployment: Deployment): FeedEvent => {
   const { id, service, version, environment, projectId, time, description, link, sources, ...rest } = deployment;
   return {
-    ...{ id, kind: 'deployment', severity: 'info', time, text: description, projectId, service, environment, link },
+    id,
+    kind: 'deployment',
+    severity: 'info',
+    time,
+    text: description,
+    projectId,
+    service,
+    environment,
+    link,
     title: `${service} ${version}`,
     tags: {},
     // Who recorded it is in the audit log.

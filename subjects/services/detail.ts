@@ -29,7 +29,9 @@ const Instance = z.strictObject({
   version: z.string().describe('The one that it ran last'),
   versions: z.array(z.string()).describe('All that it ran in the range, the last one first'),
   environment: z.string(),
-  ...{ host: z.string(), pod: z.string(), container: z.string() },
+  host: z.string(),
+  pod: z.string(),
+  container: z.string(),
   ...Sent,
 });
 const Version = z.strictObject({
@@ -218,7 +220,9 @@ const instancesOf = (seen: readonly Seen[]): ServiceParts['instances'] => {
       continue;
     }
     instances.set(id, {
-      ...{ id, version, versions: version === '' ? [] : [version] },
+      id,
+      version,
+      versions: version === '' ? [] : [version],
       environment: text('environment'),
       host: text('host.name'),
       pod: text('k8s.pod.name'),
@@ -248,7 +252,10 @@ const versionsOf = (seen: readonly Seen[], received: ReadonlyMap<string, string>
     .map(([version, { sums, environments, instances }]) => {
       const first = received.get(version);
       return {
-        ...{ version, ...sums, environments: [...environments].sort(), instances: instances.size },
+        version,
+        ...sums,
+        environments: [...environments].sort(),
+        instances: instances.size,
         firstReceived: first ?? { value: null, reason: 'it was not kept' },
       };
     })

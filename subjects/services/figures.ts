@@ -20,7 +20,7 @@ const Apdex = z
   .strictObject({
     value: z.number().describe('(satisfied + tolerated / 2) / requests, 0 to 1'),
     thresholdMs: z.number().describe('As it is set'),
-    countedThresholdMs: z
+    effectiveThresholdMs: z
       .number()
       .describe(
         'At which requests were counted, exactly: durations are kept in buckets, and this is the bound next to the threshold, within 4.4 % of it',
@@ -81,8 +81,12 @@ export const countedOf = (row: CountedRow): Counted => ({
 });
 
 export const nothingCounted: Counted = {
-  ...{ requests: 0, errors: 0, durationSum: 0, durationMax: 0 },
-  ...{ buckets: new Map(), errorBuckets: new Map() },
+  requests: 0,
+  errors: 0,
+  durationSum: 0,
+  durationMax: 0,
+  buckets: new Map(),
+  errorBuckets: new Map(),
 };
 
 const merged = (one: DurationBuckets, other: DurationBuckets): DurationBuckets => {
@@ -118,7 +122,9 @@ const noRequests = unknown('there was no request');
 export const figuresOf = (counted: Counted, seconds: number, thresholdMs: number): Figures => {
   const { requests, errors } = counted;
   return {
-    ...{ requests, errors, ratePerSecond: requests / seconds },
+    requests,
+    errors,
+    ratePerSecond: requests / seconds,
     errorRate: requests === 0 ? noRequests : errors / requests,
     duration: requests === 0 ? noRequests : durationsOf(counted),
     apdex: apdexOf(counted, thresholdMs),
@@ -135,7 +141,10 @@ const durationsOf = (counted: Counted): z.output<typeof Durations> => {
   const quantile = (share: number): number => quantileIn(counted, share) ?? 0;
   return {
     mean: counted.durationSum / counted.requests,
-    ...{ p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99), max: counted.durationMax },
+    p50: quantile(0.5),
+    p95: quantile(0.95),
+    p99: quantile(0.99),
+    max: counted.durationMax,
   };
 };
 
@@ -155,7 +164,10 @@ export const apdexOf = (counted: Counted, thresholdMs: number): Figures['apdex']
   const tolerated = sumOf(buckets, bound + fourfold) - sumOf(errorBuckets, bound + fourfold) - satisfied;
   return {
     value: (satisfied + tolerated / 2) / requests,
-    ...{ thresholdMs, countedThresholdMs: beginningOfBucket(bound) / 1e6 },
-    ...{ satisfied, tolerated, frustrated: requests - satisfied - tolerated },
+    thresholdMs,
+    effectiveThresholdMs: beginningOfBucket(bound) / 1e6,
+    satisfied,
+    tolerated,
+    frustrated: requests - satisfied - tolerated,
   };
 };

@@ -102,7 +102,9 @@ export const readServices = async (
   for (const [name, last] of metrics)
     if (!services.has(name))
       services.set(name, {
-        ...{ name, figures: noSpans, lastSeen: formatTime(BigInt(last) * 1_000_000n) },
+        name,
+        figures: noSpans,
+        lastSeen: formatTime(BigInt(last) * 1_000_000n),
         sends: { logs: noLogs === undefined ? 0 : { value: null, reason: noLogs }, spans: 0, metrics: true },
       });
   const partial: Incompleteness[] =
@@ -119,7 +121,9 @@ export const readServices = async (
 
 /** A service of which nothing came in the range. */
 export const nothingSent = (name: string) => ({
-  ...{ name, figures: noSpans, sends: { logs: 0, spans: 0, metrics: false } },
+  name,
+  figures: noSpans,
+  sends: { logs: 0, spans: 0, metrics: false },
   lastSeen: { value: null, reason: 'the service sent nothing in this range' },
 });
 

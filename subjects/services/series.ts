@@ -40,7 +40,9 @@ export const readServiceSeries = async ({ columns }: Reading, question: SeriesQu
   const counted = new Map(rows.map((row) => [Number(row.step) * stepMs, countedOf(row)]));
   const labels = { service, ...(endpoint !== undefined && { endpoint }) };
   const series = (name: string, unit: string, figure: (counted: Counted, index: number) => number | null): Series => ({
-    ...{ name, labels, unit },
+    name,
+    labels,
+    unit,
     points: steps.starts.map((start, index) => [start, figure(counted.get(start) ?? nothingCounted, index)]),
   });
   const quantile = (share: number) => (each: Counted) => quantileIn(each, share) ?? null;

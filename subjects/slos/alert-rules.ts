@@ -22,8 +22,10 @@ const burnRulesOf = (slo: SloFields): BurnRule[] => {
   const windowDays = calendar === undefined ? slo.windowDays : daysOf[calendar.period];
   const own = alerting.rules?.map(
     ({ severity, rate, long, short }): BurnRule => ({
-      ...{ severity, rate: decimal(rate) },
-      ...{ longMs: msOf(long), shortMs: msOf(short) },
+      severity,
+      rate: decimal(rate),
+      longMs: msOf(long),
+      shortMs: msOf(short),
     }),
   );
   return (own ?? defaultBurnRules(windowDays * dayMs)).filter((rule) => isReachable(rule, objectiveOf(slo)));
@@ -39,7 +41,8 @@ const labelsOf = (labels: Readonly<Record<string, string>>): Record<string, stri
 
 /** Labels that all alerts of an objective have. */
 const labelsOfSlo = (id: string, slo: SloFields): Record<string, string> => ({
-  ...{ slo: plain(slo.name), slo_id: id },
+  slo: plain(slo.name),
+  slo_id: id,
   ...(slo.service !== '' && { service: plain(slo.service) }),
   ...labelsOf(slo.query.alerting.labels),
 });
@@ -79,7 +82,7 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
 
 /** The rule of a step of a policy. It is for routing, and asks for no number of events: a budget is of all that there were. */
 const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: number): AlertRuleFields => {
-  const { name, severity, labels, budgetLeftBelow, burnRate, window = '5m' } = step;
+  const { name, severity, labels, budgetRemainingBelow: budgetLeftBelow, burnRate, window = '5m' } = step;
   const isOfBudget = budgetLeftBelow !== undefined;
   return AlertRuleFields.parse({
     name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy ${place})`,

@@ -12,7 +12,9 @@ const maxTimes = 2000;
 /** Labels by which a window is about an objective: those that all its alerts have. */
 const labelsOf = ({ id, slo }: KnownSlo): Record<string, string> => ({
   ...slo.query.alerting.labels,
-  ...{ slo: slo.name, slo_id: id, ...(slo.service !== '' && { service: slo.service }) },
+  slo: slo.name,
+  slo_id: id,
+  ...(slo.service !== '' && { service: slo.service }),
 });
 
 /** One that names projects is about their alerts, and an objective is of none. */

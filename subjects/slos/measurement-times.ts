@@ -93,7 +93,8 @@ const planLateSlices = (
   return {
     late: piecesOf({ fromMs: cutMs, toMs }, sliceMs),
     recheck: piecesOf({ fromMs, toMs: cutMs }, sliceMs),
-    ...{ lateMs: nowMs, allMs: isAll ? nowMs : allMs },
+    lateMs: nowMs,
+    allMs: isAll ? nowMs : allMs,
   };
 };
 

@@ -46,7 +46,8 @@ export const burnRatesOver = async (
     return {
       at: new Date(endMs).toISOString(),
       rate: rate === undefined ? null : asNumber(rate),
-      ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
+      good: asNumber(sums.good),
+      total: asNumber(sums.total),
     };
   });
 };
@@ -78,7 +79,10 @@ export const forecastAt = async (reading: OwnColumns, { id, slo }: KnownSlo, now
     return { ...made, runsOutAt: null, interval: null, breachChance: null, reason: forecast.reason };
   const [earliest, latest] = forecast.interval;
   return {
-    ...{ ...made, runsOutAt: time(forecast.runsOutIn), breachChance: forecast.breachChance, reason: null },
+    ...made,
+    runsOutAt: time(forecast.runsOutIn),
+    breachChance: forecast.breachChance,
+    reason: null,
     interval: { from: time(earliest), to: time(latest) },
   };
 };

@@ -10,7 +10,7 @@ const hundred = fraction(100n);
 
 const Step = z.strictObject({
   name: z.string().min(1).max(64),
-  budgetLeftBelow: z
+  budgetRemainingBelow: z
     .number()
     .min(-1000)
     .max(100)
@@ -39,7 +39,7 @@ export const readPolicy = (stored: object | undefined): SloPolicyFields | undefi
 
 /** What is wrong with a policy for an objective, each with its path. */
 export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }: Pick<SloFields, 'query'>) =>
-  steps.flatMap(({ name, budgetLeftBelow, burnRate, window }, index) => {
+  steps.flatMap(({ name, budgetRemainingBelow: budgetLeftBelow, burnRate, window }, index) => {
     const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
       ['name', steps.findIndex((step) => step.name === name) < index, 'is the name of another step'],
       ['burnRate', budgetLeftBelow === undefined && burnRate === undefined, 'is required, or budgetLeftBelow'],
@@ -59,7 +59,7 @@ export const windowsOfPolicy = ({ steps }: SloPolicyFields): number[] =>
 
 /** Whether a step holds: null where nothing is known. */
 const holdsOf = (
-  { budgetLeftBelow, burnRate, window }: SloPolicyStep,
+  { budgetRemainingBelow: budgetLeftBelow, burnRate, window }: SloPolicyStep,
   { budget, burning, objective }: { budget: Budget; burning: (ms: number) => Sums; objective: Objective },
 ): boolean | null => {
   if (budgetLeftBelow !== undefined)
@@ -73,8 +73,10 @@ const holdsOf = (
 /** How a policy stands. Nothing is frozen by what is not known. */
 export const toPolicyStatus = (policy: SloPolicyFields, known: Parameters<typeof holdsOf>[1]) => {
   const steps = policy.steps.map((step) => ({
-    ...{ name: step.name, freeze: step.freeze, labels: step.labels },
-    holds: holdsOf(step, known),
+    name: step.name,
+    freeze: step.freeze,
+    labels: step.labels,
+    isMet: holdsOf(step, known),
   }));
-  return { frozen: steps.some(({ freeze, holds }) => freeze && holds === true), steps };
+  return { frozen: steps.some(({ freeze, isMet: holds }) => freeze && holds === true), steps };
 };

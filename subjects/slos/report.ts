@@ -69,7 +69,10 @@ export const reportOf = async (
     const sums = summed(window);
     const sli = sliOf(sums);
     return {
-      ...{ from: time(period.fromMs), to: time(period.toMs), targetPct, hasEnded },
+      from: time(period.fromMs),
+      to: time(period.toMs),
+      targetPct,
+      hasEnded,
       // A slice counts where it begins, and its last records come once it has ended.
       isSettled: hasEnded && last !== undefined && last.settledUpToMs >= Math.ceil(period.toMs / sliceMs) * sliceMs,
       isMet: sli === undefined ? null : compared(sli, objectiveOf(toSloObjective(then)).target) >= 0,

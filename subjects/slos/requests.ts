@@ -50,7 +50,9 @@ const read = async (
     GROUP BY service, begin`,
     {
       services: [...new Set(members.map(({ service }) => service))],
-      ...{ slice: sliceMs / 1000, from: fromMs / 1000, to: toMs / 1000 },
+      slice: sliceMs / 1000,
+      from: fromMs / 1000,
+      to: toMs / 1000,
       ...(bounds.length > 0 && { bounds }),
     },
     { maxResultRows: 2_000_000 },

@@ -36,7 +36,10 @@ export const toSloObjective = ({
   windowDays,
   query: { budgeting, sliceTarget, slice, calendar },
 }: SloFields): SloObjective => ({
-  ...{ targetPct, budgeting, sliceMs: msOf(slice), windowDays },
+  targetPct,
+  budgeting,
+  sliceMs: msOf(slice),
+  windowDays,
   ...(sliceTarget !== undefined && { sliceTarget }),
   ...(calendar !== undefined && { calendar }),
 });
@@ -90,7 +93,9 @@ const time = (ms: number): string => new Date(ms).toISOString();
 
 /** How far an objective is measured. */
 const toMeasurementView = ({ upToMs, settledUpToMs, error }: LastMeasurement) => ({
-  ...{ measuredUpTo: time(upToMs), settledUpTo: time(settledUpToMs), error: error || null },
+  measuredUpTo: time(upToMs),
+  settledUpTo: time(settledUpToMs),
+  error: error || null,
 });
 /** The same of one that may not have been measured yet. */
 export const toLastMeasurementView = (last: LastMeasurement | undefined) =>
@@ -107,10 +112,12 @@ export const figuresOf = (
   const budget = budgetOf(window, objective, slicesIn(whole, excluded, sliceMs));
   return {
     sli: numberOf(sliOf(window)),
-    ...{ good: asNumber(window.good), total: asNumber(window.total) },
+    good: asNumber(window.good),
+    total: asNumber(window.total),
     budget: {
-      ...{ total: asNumber(budget.total), left: asNumber(budget.left) },
-      leftPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
+      total: asNumber(budget.total),
+      remaining: asNumber(budget.left),
+      remainingPct: numberOf(budget.leftShare && times(budget.leftShare, hundred)),
     },
     coverage: coverageOf(window, slicesIn({ fromMs: whole.fromMs, toMs: endMs }, excluded, sliceMs)),
   };
@@ -183,7 +190,8 @@ export const statusOf = async (
       return {
         window: durationText(lengths[index] ?? 0),
         rate: numberOf(burnRateOf(sums, objective)),
-        ...{ good: asNumber(sums.good), total: asNumber(sums.total) },
+        good: asNumber(sums.good),
+        total: asNumber(sums.total),
       };
     }),
     window: { from: time(soFar.fromMs), to: time(soFar.toMs) },

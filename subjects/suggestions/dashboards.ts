@@ -8,19 +8,17 @@ const maxTemplates = 3;
 /** In the order in which they are given. */
 export const dashboardSuggestions = (rankings: readonly TemplateStatus[]): Suggestion[] =>
   rankings
-    .filter((ranking) => ranking.made === 0 && (shareOf(ranking) ?? 0) >= minShare)
+    .filter((ranking) => ranking.dashboards === 0 && (shareOf(ranking) ?? 0) >= minShare)
     .slice(0, maxTemplates)
     .map((ranking): Suggestion => {
       const { id, document } = ranking.template;
       const panels = ranking.panels?.length ?? 0;
       const filled = filledOf(ranking) ?? 0;
       return {
-        ...{
-          kind: 'dashboard',
-          subject: id,
-          title: `Make the dashboard ${document.name}`,
-          weight: Math.max(1, filled),
-        },
+        kind: 'dashboard',
+        subject: id,
+        title: `Make the dashboard ${document.name}`,
+        weight: Math.max(1, filled),
         evidence: `${filled} of its ${panels} panels would show something of the last day, and no dashboard was made of it`,
         effect: `a dashboard with ${panels} panels, which can be changed`,
         request: { method: 'POST', path: `/api/templates/${id}/instantiate`, body: {} },

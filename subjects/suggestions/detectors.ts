@@ -11,7 +11,7 @@ interface Shipped {
   /** What lands that it would watch, for people; undefined where nothing does. */
   watches(catalogue: Catalogue): { readonly what: string; readonly count: number; readonly query: object } | undefined;
   readonly direction: 'up' | 'down' | 'both';
-  readonly leastChange?: number;
+  readonly minChange?: number;
 }
 
 const requests = 'kind:server';
@@ -35,7 +35,12 @@ const ofMetric =
   };
 
 const spans = (search: string, measure: object) => ({
-  ...{ kind: 'aggregate', signal: 'traces', search, measures: [measure], groupBy: ['service'], limit: 1000 },
+  kind: 'aggregate',
+  signal: 'traces',
+  search,
+  measures: [measure],
+  groupBy: ['service'],
+  limit: 1000,
 });
 
 const shipped: readonly Shipped[] = [
@@ -44,14 +49,14 @@ const shipped: readonly Shipped[] = [
     description: 'How many requests each service gets',
     watches: ofServices('traces', spans(requests, { function: 'count' })),
     direction: 'both',
-    leastChange: 20,
+    minChange: 20,
   },
   {
     name: 'Failed requests of services',
     description: 'How many requests of each service fail',
     watches: ofServices('traces', spans(`${requests} status:error`, { function: 'count' })),
     direction: 'up',
-    leastChange: 5,
+    minChange: 5,
   },
   {
     name: 'Slow requests of services',
@@ -63,21 +68,29 @@ const shipped: readonly Shipped[] = [
     name: 'Error logs of services',
     description: 'How many records of errors each service writes',
     watches: ofServices('logs', {
-      ...{ kind: 'aggregate', signal: 'logs', search: 'severity:>=error', measures: [{ function: 'count' }] },
-      ...{ groupBy: ['service'], limit: 1000 },
+      kind: 'aggregate',
+      signal: 'logs',
+      search: 'severity:>=error',
+      measures: [{ function: 'count' }],
+      groupBy: ['service'],
+      limit: 1000,
     }),
     direction: 'up',
-    leastChange: 5,
+    minChange: 5,
   },
   {
     name: 'Warnings and errors by log pattern',
     description: 'How many warnings and errors of each log pattern each service writes',
     watches: ofServices('logs', {
-      ...{ kind: 'aggregate', signal: 'log-patterns', search: 'severity:>=warn', measures: [{ function: 'count' }] },
-      ...{ groupBy: ['service', 'template'], limit: 1000 },
+      kind: 'aggregate',
+      signal: 'log-patterns',
+      search: 'severity:>=warn',
+      measures: [{ function: 'count' }],
+      groupBy: ['service', 'template'],
+      limit: 1000,
     }),
     direction: 'up',
-    leastChange: 5,
+    minChange: 5,
   },
   {
     name: 'CPU of hosts',
@@ -86,7 +99,11 @@ const shipped: readonly Shipped[] = [
       metric === 'node_cpu_seconds_total'
         ? { kind: 'metric', metric, search: '-mode:idle', overTime: 'rate', groupBy: ['instance'], limit: 1000 }
         : {
-            ...{ kind: 'metric', metric, search: '-state:idle', groupBy: ['host.name'], limit: 1000 },
+            kind: 'metric',
+            metric,
+            search: '-state:idle',
+            groupBy: ['host.name'],
+            limit: 1000,
             overTime: metric === 'system.cpu.time' ? 'rate' : 'avg',
           },
     ),
@@ -115,7 +132,10 @@ const shipped: readonly Shipped[] = [
         'rabbitmq.message.current',
       ],
       (metric) => ({
-        ...{ kind: 'metric', metric, overTime: 'max', limit: 1000 },
+        kind: 'metric',
+        metric,
+        overTime: 'max',
+        limit: 1000,
         groupBy: [
           metric === 'kafka_consumergroup_lag'
             ? 'consumergroup'
@@ -126,7 +146,7 @@ const shipped: readonly Shipped[] = [
       }),
     ),
     direction: 'up',
-    leastChange: 100,
+    minChange: 100,
   },
 ];
 
@@ -134,20 +154,23 @@ export const detectorSuggestions = (
   catalogue: Catalogue,
   present: readonly Pick<DetectorFields, 'query'>[],
 ): Suggestion[] =>
-  shipped.flatMap(({ name, description, watches, direction, leastChange: minChange = 0 }): Suggestion[] => {
+  shipped.flatMap(({ name, description, watches, direction, minChange = 0 }): Suggestion[] => {
     const watched = watches(catalogue);
     if (watched === undefined) return [];
     const body = DetectorFields.parse({
       name,
       description,
       direction,
-      leastChange: minChange,
+      minChange: minChange,
       query: queryOf(watched.query),
     });
     if (present.some(({ query }) => isDeepStrictEqual(query, body.query))) return [];
     return [
       {
-        ...{ kind: 'detector', subject: name, title: `Watch for anomalies: ${name}`, weight: watched.count },
+        kind: 'detector',
+        subject: name,
+        title: `Watch for anomalies: ${name}`,
+        weight: watched.count,
         evidence: `${watched.what}, and no detector asks for this`,
         effect: `${description} is watched each minute, with one false alarm a week at most for all series together`,
         request: { method: 'POST', path: '/api/ai/detectors', body },

@@ -161,11 +161,16 @@ export const noisyRuleSuggestion = (history: RuleHistory, days: number): Suggest
     acknowledged === 0 ? 'nobody acknowledged one' : `none of the ${acknowledged} lost that somebody acknowledged`;
   const { id, version, ...fields } = withValue(rule, value);
   return {
-    ...{ kind: 'noisy-rule', subject: id, title: `Move the threshold of ${rule.name}`, weight: before },
+    kind: 'noisy-rule',
+    subject: id,
+    title: `Move the threshold of ${rule.name}`,
+    weight: before,
     evidence: `${rule.name} fired ${before} times in the last ${days} days with the threshold ${operator} ${present}; by the same values, ${operator} ${value} would have fired ${after} times`,
     effect: `${before} → ${after} alerts in ${days} days, ${lost}`,
     request: {
-      ...{ method: 'PUT', path: `/api/v2/alerts/rules/${id}`, headers: { 'if-match': `"${version}"` } },
+      method: 'PUT',
+      path: `/api/v2/alerts/rules/${id}`,
+      headers: { 'if-match': `"${version}"` },
       body: AlertRuleFields.parse(fields),
     },
   };

@@ -57,7 +57,10 @@ const objectiveFor = ({ name, requests, failed }: ServiceSeen): Suggestion => {
   const targetPct = targets.find((target) => 100 * good >= target) ?? targets[targets.length - 1];
   const body = { name: `${name} answers`, targetPct, windowDays: 30, type: 'availability', service: name };
   return {
-    ...{ kind: 'slo', subject: name, title: `Set an objective for ${name}`, weight: requests },
+    kind: 'slo',
+    subject: name,
+    title: `Set an objective for ${name}`,
+    weight: requests,
     evidence: `${name} answered ${requests} requests in the last day, ${percent(good)} of them without an error, and neither an objective nor an alert watches it`,
     effect: `an availability of ${targetPct} % over 30 days is measured, and alerts tell when its budget is spent too fast`,
     request: { method: 'POST', path: '/api/slos', body },
@@ -79,7 +82,9 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
     condition: {
       kind: 'threshold',
       query: {
-        ...{ kind: 'aggregate', signal: 'logs', search: `service:${JSON.stringify(name)} severity:>=error` },
+        kind: 'aggregate',
+        signal: 'logs',
+        search: `service:${JSON.stringify(name)} severity:>=error`,
         measures: [{ function: 'count' }],
       },
       window: `${minutesOfWindow}m`,
@@ -87,7 +92,10 @@ const ruleFor = ({ name, errorLogs }: ServiceSeen): Suggestion => {
     },
   };
   return {
-    ...{ kind: 'alert', subject: name, title: `Alert on errors of ${name}`, weight: errorLogs },
+    kind: 'alert',
+    subject: name,
+    title: `Alert on errors of ${name}`,
+    weight: errorLogs,
     evidence: `${name} wrote ${errorLogs} records of errors in the last day (${Number(expectedPerWindow.toFixed(1))} in ${minutesOfWindow} minutes), and neither an objective nor an alert watches it`,
     effect: `an alert fires when there are more than ${value} in ${minutesOfWindow} minutes`,
     request: { method: 'POST', path: '/api/v2/alerts/rules', body },

@@ -91,7 +91,9 @@ const servicesSeen = async (context: SuggestionContext): Promise<ServiceSeen[]> 
   const errors = new Map(wrote.map(({ name, records }) => [name, Number(records)]));
   const counted = new Map(answered.map((row) => [row.name, row]));
   return [...new Set([...counted.keys(), ...errors.keys()])].map((name) => ({
-    ...{ name, requests: Number(counted.get(name)?.answered ?? 0), failed: Number(counted.get(name)?.failed ?? 0) },
+    name,
+    requests: Number(counted.get(name)?.answered ?? 0),
+    failed: Number(counted.get(name)?.failed ?? 0),
     errorLogs: errors.get(name) ?? 0,
   }));
 };
@@ -235,7 +237,10 @@ const ofDashboards = async (context: SuggestionContext): Promise<Suggestion[]> =
   for await (const { templateId } of documentsIn(context.documents.collection(templateUses)))
     made.set(templateId, (made.get(templateId) ?? 0) + 1);
   const rankings = all.map((template) => ({
-    ...{ template, panels: fitOf(template.panels, landed), made: made.get(template.id) ?? 0, favourites: 0 },
+    template,
+    panels: fitOf(template.panels, landed),
+    dashboards: made.get(template.id) ?? 0,
+    favourites: 0,
   }));
   return dashboardSuggestions(ranked(rankings));
 };

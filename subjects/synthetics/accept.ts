@@ -34,14 +34,20 @@ interface From {
 }
 
 const runOf = (
-  { askedId: _, ...run }: ProbeResult,
+  { requestId: _, ...run }: ProbeResult,
   check: KnownCheck,
   { tenantId, location, nowMs, isManual = false }: From & { readonly isManual?: boolean },
 ): SyntheticRun => {
   return {
     ...run,
-    ...{ checkName: check.name, checkType: check.type, labels: check.labels },
-    ...{ tenantId, location, projectId: check.projectId ?? '', acceptedMs: nowMs, isManual },
+    checkName: check.name,
+    checkType: check.type,
+    labels: check.labels,
+    tenantId,
+    location,
+    projectId: check.projectId ?? '',
+    acceptedMs: nowMs,
+    isManual,
   };
 };
 
@@ -52,7 +58,7 @@ const isRequestedRun = (
   result: ProbeResult,
   location: string,
 ): request is SyntheticRunRequest =>
-  request?.checkId === result.checkId && request.askedMs === result.dueMs && request.locations.includes(location);
+  request?.checkId === result.checkId && request.requestedAtMs === result.dueMs && request.locations.includes(location);
 
 const publishedOf = ({ tried }: SyntheticRunRequest, run: SyntheticRun): readonly SyntheticRun[] =>
   tried === undefined ? [run] : [];
@@ -110,8 +116,8 @@ export const acceptedRuns = async (
   const refused: Refused[] = [];
   for (const [index, result] of results.entries()) {
     const check = checks.get(result.checkId);
-    if (result.askedId !== undefined) {
-      const storedRuns = await storeRequestedRun(documents, result.askedId, { result, saved: check, from });
+    if (result.requestId !== undefined) {
+      const storedRuns = await storeRequestedRun(documents, result.requestId, { result, saved: check, from });
       if (storedRuns !== undefined) runs.push(...storedRuns);
       else refused.push({ index, reason: 'it was not asked for here, or another result is there' });
       continue;

@@ -46,7 +46,9 @@ export const alertRuleOf = (id: string, check: CheckFields): AlertRuleFields => 
         { severity: lowerThan(severity), operator: 'at-least', value: aloneValue },
       ],
     },
-    ...{ interval, delay, forgetAfter },
+    interval,
+    delay,
+    forgetAfter,
     labels: plainTexts(alertLabelsOf({ id, ...check })),
     annotations: {
       summary: `${name} {{ if $labels.location }}fails at one location{{ else if ge $value ${stateValues.down}.0 }}is down{{ else }}is degraded{{ end }}`,

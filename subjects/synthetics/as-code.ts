@@ -56,7 +56,7 @@ export interface ReadCheckFile {
   readonly recording?: {
     /** What of it is not carried. */
     readonly losses: readonly LineProblem[];
-    readonly isWhole: boolean;
+    readonly isComplete: boolean;
   };
   /** Lines of the fields that there are, by path. */
   readonly lines: Readonly<Record<string, number>>;
@@ -87,9 +87,9 @@ const readRecorded = (
 ): ReadCheckFile => {
   const read = readRecording(value);
   if (!('browser' in read)) return { ...checkHeader, lines: {}, problems: withLines(read, lineOf) };
-  const { name, browser, origins, losses, isWhole } = read;
+  const { name, browser, origins, losses, isWhole: isComplete } = read;
   const lines = Object.fromEntries(origins.map((at, index) => [`browser.steps.${index}`, lineOf(`steps.${at}`)]));
-  const file = { ...checkHeader, name, lines, recording: { losses: withLines(losses, lineOf), isWhole } };
+  const file = { ...checkHeader, name, lines, recording: { losses: withLines(losses, lineOf), isComplete } };
   const { data, error } = CheckFields.safeParse({ name, type: 'browser', timeout: recordedTimeout, browser });
   if (data !== undefined) return { ...file, check: data, problems: [] };
   return { ...file, problems: withLines(problemsOf(error), () => checkHeader.line) };

@@ -27,7 +27,8 @@ export const alertLabelsOf = ({
       .filter(([each]) => each !== 'alertname')
       .map(([each, value]) => [labelName(each), value]),
   ),
-  ...{ check: name, [idLabel]: id },
+  check: name,
+  [idLabel]: id,
 });
 
 /** What a downtime is of: checks by id, those that have all labels, or those that are both. */

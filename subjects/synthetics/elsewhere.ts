@@ -34,7 +34,7 @@ export const requestRunsElsewhere = async (
     const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(msOf(check.every), requestTtlMs);
     if (!isRecent || !isDueAt(check, location, dueMs)) continue;
     try {
-      const run = { checkId, locations, askedMs: offSchedule(nowMs), isElsewhere: true, results: {} };
+      const run = { checkId, locations, requestedAtMs: offSchedule(nowMs), isElsewhere: true, results: {} };
       await runRequests.insert({ id: idOf(check, nowMs), ...run });
     } catch (error) {
       // Another location was quicker.
@@ -44,7 +44,7 @@ export const requestRunsElsewhere = async (
     await deleteMatching(runRequests, {
       checkId,
       isElsewhere: true,
-      askedMs: { $lt: nowMs - 2 * msOf(check.every) - requestTtlMs },
+      requestedAtMs: { $lt: nowMs - 2 * msOf(check.every) - requestTtlMs },
     });
   }
 };

@@ -34,22 +34,19 @@ export const stateEvent = (
   if (isMaintenance || !isReportable(before, state, check.enabled)) return undefined;
   const labels = alertLabelsOf(check);
   return {
-    ...{ tenantId, projectId: check.projectId ?? '', kind: 'check', at: new Date(atMs).toISOString() },
-    ...{
-      id: `${check.id}-${atMs}-${state}`,
-      severity: severities[state],
-      title: `${check.name.slice(0, 240)} is ${state}`,
-    },
-    ...{
-      text: summary,
-      service: (labels['service'] ?? '').slice(0, 512),
-      environment: '',
-      tags: eventTags(labels),
-    },
-    ...{
-      link: '',
-      actor: { type: 'system', id: 'synthetics' },
-      details: { checkId: check.id, from: before, to: state },
-    },
+    tenantId,
+    projectId: check.projectId ?? '',
+    kind: 'check',
+    at: new Date(atMs).toISOString(),
+    id: `${check.id}-${atMs}-${state}`,
+    severity: severities[state],
+    title: `${check.name.slice(0, 240)} is ${state}`,
+    text: summary,
+    service: (labels['service'] ?? '').slice(0, 512),
+    environment: '',
+    tags: eventTags(labels),
+    link: '',
+    actor: { type: 'system', id: 'synthetics' },
+    details: { checkId: check.id, from: before, to: state },
   };
 };

@@ -55,5 +55,5 @@ const maxReportingDelayMs = 120_000;
 export const knownUntilMs = (expected: Expected, reportedAtMs: number): number => {
   const due = dueAfterHeartbeat(expected, { baseMs: reportedAtMs, answeredMs: reportedAtMs });
   if (due === undefined) return Number.POSITIVE_INFINITY;
-  return due + graceMs(expected) + msOf(expected.heartbeat.longestRun) + maxReportingDelayMs;
+  return due + graceMs(expected) + msOf(expected.heartbeat.maxRunDuration) + maxReportingDelayMs;
 };

@@ -58,7 +58,11 @@ const runOf = (
   { startedMs }: Pick<OpenRun, 'startedMs'>,
   { atMs, outcome, message }: { readonly atMs: number; readonly outcome: Outcome; readonly message: string },
 ): HeartbeatRun => ({
-  ...{ dueMs: startedMs, startedAtMs: startedMs, toldMs: Math.max(atMs, startedMs), outcome, message },
+  dueMs: startedMs,
+  startedAtMs: startedMs,
+  toldMs: Math.max(atMs, startedMs),
+  outcome,
+  message,
   durationMs: Math.min(maxDurationMs, Math.max(0, atMs - startedMs)),
 });
 
@@ -74,12 +78,15 @@ const began = (heartbeats: HeartbeatState, id: string, atMs: number): HeartbeatR
   const startedMs = Math.max(atMs, heartbeats.baseMs + 1);
   return {
     heartbeats: {
-      ...{ ...heartbeats, baseMs: startedMs, answeredMs: Math.max(heartbeats.answeredMs, startedMs) },
+      ...heartbeats,
+      baseMs: startedMs,
+      answeredMs: Math.max(heartbeats.answeredMs, startedMs),
       open: [...remainingRuns, { id, startedMs }],
     },
     runs: given.map((run) =>
       runOf(run, {
-        ...{ atMs, outcome: 'unknown' },
+        atMs,
+        outcome: 'unknown',
         message:
           run.id === ''
             ? 'another run began before its end was told: give runs that overlap an id (rid)'
@@ -103,7 +110,8 @@ const ended = (heartbeats: HeartbeatState, heartbeat: HeartbeatPing): HeartbeatR
   const run = known ?? { id, startedMs: Math.max(atMs, heartbeats.baseMs + 1) };
   return {
     heartbeats: {
-      ...{ ...heartbeats, baseMs: Math.max(heartbeats.baseMs, run.startedMs) },
+      ...heartbeats,
+      baseMs: Math.max(heartbeats.baseMs, run.startedMs),
       answeredMs: Math.max(heartbeats.answeredMs, atMs),
       open: heartbeats.open.filter((one) => one !== known),
       ended: id === '' ? heartbeats.ended : [...heartbeats.ended, id].slice(-maxEnded),
@@ -139,7 +147,9 @@ const watched = (
   watchedBy: string,
   { nowMs, createdMs }: EvaluationContext,
 ): HeartbeatState => ({
-  ...{ ...heartbeats, watchedBy, baseMs: heartbeats.baseMs === 0 ? createdMs : heartbeats.baseMs },
+  ...heartbeats,
+  watchedBy,
+  baseMs: heartbeats.baseMs === 0 ? createdMs : heartbeats.baseMs,
   answeredMs: Math.max(heartbeats.answeredMs, nowMs),
 });
 
@@ -185,7 +195,10 @@ const missed = (
     if (dueMs === undefined || dueMs + lateMs > nowMs - settleMs) break;
     const gap = overlapping(gaps, { fromMs: dueMs, toMs: dueMs + lateMs });
     runs.push({
-      ...{ dueMs, startedAtMs: dueMs + lateMs, toldMs: dueMs + lateMs, durationMs: 0 },
+      dueMs,
+      startedAtMs: dueMs + lateMs,
+      toldMs: dueMs + lateMs,
+      durationMs: 0,
       outcome: gap === undefined ? 'failed' : 'unknown',
       message: gap === undefined ? `no beat came within ${durationText(lateMs)} of when it was due` : formatGap(gap),
     });
@@ -203,7 +216,7 @@ export const evaluateHeartbeats = (
   const { every, cron, timeZone } = expected.heartbeat;
   const by = JSON.stringify([every ?? expected.every, cron, timeZone]);
   const current = heartbeats.watchedBy === by ? heartbeats : watched(heartbeats, by, context);
-  const long = tooLong(current, expected.heartbeat.longestRun, context);
+  const long = tooLong(current, expected.heartbeat.maxRunDuration, context);
   if (long.heartbeats.open.length > 0) return long;
   const late = missed(long.heartbeats, expected, context);
   return { heartbeats: late.heartbeats, runs: [...long.runs, ...late.runs] };

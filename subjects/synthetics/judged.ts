@@ -70,7 +70,9 @@ export const judge = (
       locations: new Map(locations.map((location) => [location, results.get(location)])),
       suspects: ignored,
       ...(consensus.down !== null && { consensus: consensus.down }),
-      ...{ ...votes, nowMs, isMaintenance: false },
+      ...votes,
+      nowMs,
+      isMaintenance: false,
     });
     const newest = Math.max(0, ...locations.map((location) => results.get(location)?.startedAtMs ?? 0));
     const seen = check.enabled && state !== 'maintenance' ? state : 'unknown';

@@ -10,8 +10,18 @@ export type WrittenTarget = z.input<typeof BrowserTarget>;
 
 /** Of elements that have one role, whatever their attributes say. */
 const roles: Readonly<Record<string, string>> = {
-  ...{ a: 'link', button: 'button', select: 'combobox', textarea: 'textbox', option: 'option', img: 'img' },
-  ...{ h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading' },
+  a: 'link',
+  button: 'button',
+  select: 'combobox',
+  textarea: 'textbox',
+  option: 'option',
+  img: 'img',
+  h1: 'heading',
+  h2: 'heading',
+  h3: 'heading',
+  h4: 'heading',
+  h5: 'heading',
+  h6: 'heading',
 };
 
 const chainOf = (selector: Selector): readonly string[] => (typeof selector === 'string' ? [selector] : selector);

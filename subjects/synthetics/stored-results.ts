@@ -30,7 +30,11 @@ export const readLatest = async ({ columns }: OwnColumns): Promise<readonly Late
     { maxResultRows: 100_000 },
   );
   return rows.map(({ check_id, place, began, result, message }) => ({
-    ...{ checkId: check_id, location: place, startedAtMs: Number(began), outcome: result, message },
+    checkId: check_id,
+    location: place,
+    startedAtMs: Number(began),
+    outcome: result,
+    message,
   }));
 };
 
@@ -49,7 +53,10 @@ export const readResults = async (
     { maxResultRows: 100_000 },
   );
   return rows.map(({ place, began, result }) => ({
-    ...{ checkId, location: place, startedAtMs: Number(began), outcome: result },
+    checkId,
+    location: place,
+    startedAtMs: Number(began),
+    outcome: result,
   }));
 };
 
@@ -109,8 +116,14 @@ export const readRuns = async (
         OR (due = fromUnixTimestamp64Milli({before:Int64}) AND location < {beforeLocation:String}))
     ORDER BY due DESC, location DESC, is_manual DESC LIMIT {limit:UInt32}`,
     {
-      ...{ check: checkId, from: String(fromMs), to: String(toMs), location, outcome, limit },
-      ...{ before: String(before?.dueMs ?? toMs), beforeLocation: before?.location ?? '' },
+      check: checkId,
+      from: String(fromMs),
+      to: String(toMs),
+      location,
+      outcome,
+      limit,
+      before: String(before?.dueMs ?? toMs),
+      beforeLocation: before?.location ?? '',
     },
   );
 

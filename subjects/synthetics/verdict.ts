@@ -62,7 +62,10 @@ export const verdictOf = (
   const votesOf = votesFor(check, results);
   const { failing, voters, needed, isBelowConsensus } = judgeState({
     locations: new Map(locations.map((location) => [location, results.get(location)])),
-    ...{ ...votesOf, suspects, nowMs, isMaintenance: false },
+    ...votesOf,
+    suspects,
+    nowMs,
+    isMaintenance: false,
     ...(consensus.down !== null && { consensus: consensus.down }),
   });
   const nameOf = (location: string): string => names.get(location) ?? location;
@@ -109,7 +112,8 @@ export const verdictOf = (
   const planned = downtime === undefined ? '' : `; in a planned downtime until ${timeText(downtime.toMs)}`;
   return {
     verdict: {
-      ...{ state, isMaintenance: downtime !== undefined },
+      state,
+      isMaintenance: downtime !== undefined,
       says: `${since}: ${votes()}${without}`.slice(0, 1900) + planned,
       locations: Object.keys(nextAlone).map(ofLocation),
     },

@@ -23,24 +23,24 @@ export const requestTtlMs = 30_000;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-type ContactInfo = Pick<SyntheticProbeContact, 'cannot' | 'clockAheadMs'>;
+type ContactInfo = Pick<SyntheticProbeContact, 'unsupportedTypes' | 'clockAheadMs'>;
 
 /** Whether a probe tells what nobody knew. Its clock is measured with each answer, and is never the same twice. */
 const isNews = (before: ContactInfo, now: ContactInfo): boolean =>
-  !isDeepStrictEqual(before.cannot, now.cannot) ||
+  !isDeepStrictEqual(before.unsupportedTypes, now.unsupportedTypes) ||
   (before.clockAheadMs === undefined) !== (now.clockAheadMs === undefined);
 
 /** Probes of a location that were heard from lately, this one among them; notes that it was. */
 const recordContact = async (
   documents: TenantDocuments,
-  { location, probe, cannot = [], clockAheadMs, nowMs }: Omit<WorkRequest, 'digest'>,
+  { location, probe, unsupportedTypes: cannot = [], clockAheadMs, nowMs }: Omit<WorkRequest, 'digest'>,
 ): Promise<readonly string[]> => {
   const contacts = documents.collection(syntheticProbeContacts);
   const { items } = await contacts.list({ filter: { location } });
-  const ageOf = ({ heardAt: lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
+  const ageOf = ({ lastSeenAt }: SyntheticProbeContact): number => nowMs - Date.parse(lastSeenAt);
   const own = items.find((one) => one.probe === probe);
   const clock = clockAheadMs === undefined ? {} : { clockAheadMs };
-  const contact = { location, probe, heardAt: new Date(nowMs).toISOString(), cannot, ...clock };
+  const contact = { location, probe, lastSeenAt: new Date(nowMs).toISOString(), unsupportedTypes: cannot, ...clock };
   if (own === undefined) await contacts.insert(contact);
   else if (ageOf(own) >= notedMs || isNews(own, contact)) await contacts.replace(own.id, contact);
   for (const one of items) if (ageOf(one) > forgottenMs) await contacts.delete(one.id);
@@ -99,12 +99,20 @@ export const workOf = async (
   const { items: runRequests } = await documents
     .collection(syntheticRunRequests)
     .list({ filter: { locations: location } });
-  const open = runRequests.filter((one) => nowMs - one.askedMs < requestTtlMs && !Object.hasOwn(one.results, location));
+  const open = runRequests.filter(
+    (one) => nowMs - one.requestedAtMs < requestTtlMs && !Object.hasOwn(one.results, location),
+  );
   return {
-    ...{ location, atMs: nowMs, probes: probes.length, digest, checks: digest === known ? null : work },
-    asked: open.flatMap((one) => {
+    location,
+    atMs: nowMs,
+    probes: probes.length,
+    digest,
+    checks: digest === known ? null : work,
+    requestedRuns: open.flatMap((one) => {
       const check = triedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
-      return check === undefined || !own(check) ? [] : [{ ...item(check), askedId: one.id, askedMs: one.askedMs }];
+      return check === undefined || !own(check)
+        ? []
+        : [{ ...item(check), requestId: one.id, requestedAtMs: one.requestedAtMs }];
     }),
   };
 };

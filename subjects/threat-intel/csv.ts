@@ -38,8 +38,17 @@ type Column = keyof typeof columns;
 
 const namesOfTypes: Readonly<Record<string, IndicatorType>> = {
   ...Object.fromEntries(indicatorTypes.map((type) => [type, type])),
-  ...{ ipv4: 'ip', ipv6: 'ip', 'ip-address': 'ip', 'ip:port': 'ip', cidr: 'network', hostname: 'domain' },
-  ...{ 'domain-name': 'domain', md5_hash: 'md5', sha1_hash: 'sha1', sha256_hash: 'sha256', filename: 'file-name' },
+  ipv4: 'ip',
+  ipv6: 'ip',
+  'ip-address': 'ip',
+  'ip:port': 'ip',
+  cidr: 'network',
+  hostname: 'domain',
+  'domain-name': 'domain',
+  md5_hash: 'md5',
+  sha1_hash: 'sha1',
+  sha256_hash: 'sha256',
+  filename: 'file-name',
 };
 
 interface Row {

@@ -20,7 +20,7 @@ const maxMatches = 10_000;
 export interface Hunted {
   readonly records: number;
   /** False where there were more records or matches than one hunt looks at, or it took too long. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly matches: readonly ThreatMatch[];
 }
 
@@ -102,11 +102,11 @@ export const huntIndicators = async (
       records++;
       const isTimeSliceOver = performance.now() >= timeSliceEndsAt;
       if (hunting.size >= maxMatches || ((isTimeSliceOver || item === items.at(-1)) && isOver()))
-        return { records, isWhole: false, matches: hunting.matches.slice(0, maxMatches) };
+        return { records, isComplete: false, matches: hunting.matches.slice(0, maxMatches) };
       if (!isTimeSliceOver) continue;
       await yieldToEventLoop();
       timeSliceEndsAt = performance.now() + timeSliceMs;
     }
   }
-  return { records, isWhole: records < maxRecords, matches: hunting.matches };
+  return { records, isComplete: records < maxRecords, matches: hunting.matches };
 };

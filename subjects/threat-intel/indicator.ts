@@ -93,8 +93,16 @@ export const givenIndicator = (
   value: string,
   more: Partial<Omit<GivenIndicator, 'type' | 'value'>> = {},
 ): GivenIndicator => ({
-  ...{ type, value, name: '', description: '', tags: [], confidence: defaultConfidence },
-  ...{ validFrom: null, validUntil: null, isRevoked: false, givenId: '' },
+  type,
+  value,
+  name: '',
+  description: '',
+  tags: [],
+  confidence: defaultConfidence,
+  validFrom: null,
+  validUntil: null,
+  isRevoked: false,
+  givenId: '',
   ...more,
 });
 
@@ -102,8 +110,16 @@ const dayMs = 86_400_000;
 
 /** After so many days an indicator is believed half as much: addresses change hands, hashes stay what they are. */
 const halfLifeDays: Readonly<Record<IndicatorType, number>> = {
-  ...{ ip: 30, network: 60, url: 30, domain: 90, email: 180, 'file-name': 180 },
-  ...{ md5: 720, sha1: 720, sha256: 720, sha512: 720 },
+  ip: 30,
+  network: 60,
+  url: 30,
+  domain: 90,
+  email: 180,
+  'file-name': 180,
+  md5: 720,
+  sha1: 720,
+  sha256: 720,
+  sha512: 720,
 };
 
 /** What a score is made of. */
@@ -142,9 +158,13 @@ export const believed = (
     readonly halfLifeDays?: number | null;
   },
 ): Believed => ({
-  ...{ type: indicator.type, confidence: indicator.confidence, isRevoked: indicator.isRevoked },
-  ...{ seenMs: Date.parse(indicator.seenAt), halfLifeDays: indicator.halfLifeDays ?? 0 },
-  ...{ validFromMs: msOf(indicator.validFrom), validUntilMs: msOf(indicator.validUntil) },
+  type: indicator.type,
+  confidence: indicator.confidence,
+  isRevoked: indicator.isRevoked,
+  seenMs: Date.parse(indicator.seenAt),
+  halfLifeDays: indicator.halfLifeDays ?? 0,
+  validFromMs: msOf(indicator.validFrom),
+  validUntilMs: msOf(indicator.validUntil),
 });
 
 /** A time as sources write it, in ISO-8601; null where it is none. Feeds write times of UTC without saying so, and seconds as numbers. */

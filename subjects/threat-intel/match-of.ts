@@ -70,8 +70,17 @@ export const matchOf = (
   };
   const key = matchKey(of);
   const match: ThreatMatch = {
-    ...{ ...of, tenantId, id: hashOf('threat-match', key, recordId), score, field, recordId },
-    ...{ observed: observed.slice(0, maxObservedLength), timeMs, lastMs: timeMs, count: 1, retroHunt: false },
+    ...of,
+    tenantId,
+    id: hashOf('threat-match', key, recordId),
+    score,
+    field,
+    recordId,
+    observed: observed.slice(0, maxObservedLength),
+    timeMs,
+    lastMs: timeMs,
+    count: 1,
+    retroHunt: false,
   };
   return { key, match };
 };

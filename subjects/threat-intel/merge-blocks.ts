@@ -10,7 +10,7 @@ const maxBytes = 2_000_000;
 /** `isWhole`: these are all blocks of the organization, so that what ended need not be remembered. */
 export const mergeBlocks = (
   blocks: readonly Pick<IndicatorBlock, 'sources' | 'entries'>[],
-  { isWhole }: { readonly isWhole: boolean },
+  { isComplete }: { readonly isComplete: boolean },
 ): IndicatorBlock[] => {
   const index = new IndicatorIndex();
   for (const [number, block] of blocks.entries()) index.add(String(number), block);
@@ -26,7 +26,7 @@ export const mergeBlocks = (
     size = 0;
   };
   for (const { bytes, at, source } of index.latest()) {
-    if (isWhole && readEntry(bytes, at).isRevoked) continue;
+    if (isComplete && readEntry(bytes, at).isRevoked) continue;
     const number = sources.get(source) ?? sources.size;
     sources.set(source, number);
     const entry = Buffer.from(bytes.subarray(at, at + headBytes + bytes.readUInt16LE(at + 25)));

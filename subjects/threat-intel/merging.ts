@@ -22,10 +22,10 @@ const replaceBlocks = async (
   documents: Documents,
   tenantId: string,
   blocks: readonly (IndicatorBlock & Stored)[],
-  isWhole: boolean,
+  isComplete: boolean,
 ): Promise<void> => {
   const stored = documents.of(tenantId).collection(indicatorBlocks);
-  for (const block of mergeBlocks(blocks, { isWhole })) await stored.insert(block);
+  for (const block of mergeBlocks(blocks, { isComplete })) await stored.insert(block);
   await documents.transaction(async ({ of }) => {
     for (const { id } of blocks) await of(tenantId).collection(indicatorBlocks).delete(id);
   });

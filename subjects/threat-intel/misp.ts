@@ -5,9 +5,21 @@ import { defaultConfidence, givenIndicator, normalised, type ReadIndicators, tim
 
 /** Types of MISP by what they are here; of a type in two parts (`filename|sha256`) each part has its own. */
 const typesOf: Readonly<Record<string, IndicatorType>> = {
-  ...{ 'ip-src': 'ip', 'ip-dst': 'ip', ip: 'ip', domain: 'domain', hostname: 'domain', url: 'url', uri: 'url' },
-  ...{ 'email-src': 'email', 'email-dst': 'email', email: 'email', filename: 'file-name' },
-  ...{ md5: 'md5', sha1: 'sha1', sha256: 'sha256', sha512: 'sha512' },
+  'ip-src': 'ip',
+  'ip-dst': 'ip',
+  ip: 'ip',
+  domain: 'domain',
+  hostname: 'domain',
+  url: 'url',
+  uri: 'url',
+  'email-src': 'email',
+  'email-dst': 'email',
+  email: 'email',
+  filename: 'file-name',
+  md5: 'md5',
+  sha1: 'sha1',
+  sha256: 'sha256',
+  sha512: 'sha512',
 };
 
 const tagsOf = (tags: unknown): string[] => objectsIn(tags).flatMap(({ name }) => textOf(name) || []);

@@ -104,14 +104,25 @@ const stateAfter = (
   };
   if (failure !== undefined)
     return {
-      ...{ lastSucceededAt: null, lastReadAt: null, counts: nothing, refused: [], ...noPlace, ...state, ...shared },
+      lastSucceededAt: null,
+      lastReadAt: null,
+      counts: nothing,
+      refused: [],
+      ...noPlace,
+      ...state,
+      ...shared,
       // What was read of a document that could not be stored is read again; of a collection it goes on behind what was stored.
       ...(hasRead && { ...noPlace, addedAfter: before(place.addedAfter) }),
       error: failure.message.slice(0, 1000),
       failures: (state?.failures ?? 0) + 1,
     };
   return {
-    ...{ ...shared, ...place, refused, error: null, failures: 0, lastSucceededAt: iso(startedMs) },
+    ...shared,
+    ...place,
+    refused,
+    error: null,
+    failures: 0,
+    lastSucceededAt: iso(startedMs),
     lastReadAt: hasRead ? iso(startedMs) : (state?.lastReadAt ?? null),
     counts: hasRead ? counts : (state?.counts ?? nothing),
   };

@@ -74,7 +74,9 @@ const fetchFeed = async (
 ): Promise<Response> => {
   const answer = await outbound.fetch(url, {
     headers: { 'user-agent': 'OIQ', ...headers, ...authorization(feed, box) },
-    ...{ timeoutMs, maxBytes: feed.maxBytes, signal },
+    timeoutMs,
+    maxBytes: feed.maxBytes,
+    signal,
   });
   const { status } = answer;
   if (status === 200 || status === 304) return answer;

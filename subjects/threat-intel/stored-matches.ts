@@ -28,13 +28,13 @@ export const matchFilters = ['type', 'value', 'source', 'field', 'service', 'hos
 
 export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number], string | undefined>>> & {
   readonly projectId?: string | undefined;
-  readonly leastScore?: number | undefined;
+  readonly minScore?: number | undefined;
 };
 
 /** A page of matches, the newest first. Of one that counted on, the latest count. */
 export const readMatches = (
   { columns }: Pick<Reading, 'columns'>,
-  { projectId, leastScore, ...equal }: MatchFilter,
+  { projectId, minScore: leastScore, ...equal }: MatchFilter,
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
   const { sql, values } = historyCondition(page, 'id');
@@ -54,7 +54,7 @@ export const readMatches = (
       ...values,
       ...Object.fromEntries(filteredColumns.map((column) => [column, equal[column] ?? ''])),
       ...(projectId !== undefined && { project: projectId }),
-      ...(leastScore !== undefined && { leastScore: String(leastScore) }),
+      ...(leastScore !== undefined && { minScore: String(leastScore) }),
     },
     { maxResultRows: page.limit },
   );

@@ -61,7 +61,9 @@ const storedForm = (indicator: GivenIndicator, importOptions: ImportOptions): Th
   const defaultValidUntil = validDays === null ? null : new Date(nowMs + validDays * dayMs).toISOString();
   return {
     ...indicator,
-    ...{ source, halfLifeDays, raisesSignals },
+    source,
+    halfLifeDays,
+    raisesSignals,
     validUntil: indicator.validUntil ?? defaultValidUntil,
     seenAt: new Date(nowMs).toISOString(),
     key: indicatorKey(source, indicator.type, indicator.value),

@@ -64,7 +64,11 @@ export const quotaStates = (quota: Quota, limits: Plan['limits'], used: Used, no
     const usedBytes = used[window][scope];
     return [
       {
-        ...{ window, scope, usedBytes, warnBytes, rejectBytes },
+        window,
+        scope,
+        usedBytes,
+        warnBytes,
+        rejectBytes,
         setBy: rejectBytes === null ? null : isPlan ? 'plan' : 'quota',
         state: stateOf(usedBytes, warnBytes, rejectBytes),
         resetsAt: iso(quotaWindowAt(window, nowMs).endMs),

@@ -27,7 +27,10 @@ const alertRule = (index: number): object => ({
   condition: {
     kind: 'threshold',
     query: {
-      ...{ kind: 'aggregate', signal: 'logs', groupBy: ['service'], measures: [{ function: 'count' }] },
+      kind: 'aggregate',
+      signal: 'logs',
+      groupBy: ['service'],
+      measures: [{ function: 'count' }],
       search: `severityNumber:>${index % 20} ${index % 2 === 0 ? 'timeout' : 'payment'}`,
     },
     window: ['5m', '10m', '15m', '30m'][index % 4],

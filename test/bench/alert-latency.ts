@@ -74,8 +74,13 @@ const load =
   rate === 0
     ? undefined
     : runLoad({
-        ...{ url: `${oiq.otlp}/v1/logs`, headers: { ...headers, 'content-type': 'application/x-protobuf' }, files },
-        ...{ recordsPerRequest, connections: 8, seconds: 16 * breaches, rate: rate / recordsPerRequest },
+        url: `${oiq.otlp}/v1/logs`,
+        headers: { ...headers, 'content-type': 'application/x-protobuf' },
+        files,
+        recordsPerRequest,
+        connections: 8,
+        seconds: 16 * breaches,
+        rate: rate / recordsPerRequest,
       });
 const latencies: number[] = [];
 for (let index = 0; index < breaches; index++) {
@@ -111,7 +116,10 @@ const quantile = (name: string, q: number): string => {
 const inOrder = latencies.toSorted((one, other) => one - other);
 console.log(
   JSON.stringify({
-    ...{ rules, records: sent?.records ?? 0, failed: sent?.failed ?? 0, cores: (cpu / elapsed).toFixed(2) },
+    rules,
+    records: sent?.records ?? 0,
+    failed: sent?.failed ?? 0,
+    cores: (cpu / elapsed).toFixed(2),
     fromAcknowledgementToWebhook: {
       median: inOrder[Math.floor(inOrder.length / 2)]?.toFixed(1),
       most: inOrder.at(-1)?.toFixed(1),

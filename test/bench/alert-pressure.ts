@@ -22,11 +22,15 @@ const windows = ['5m', '10m', '15m', '30m'] as const;
 const delays = ['0s', '15s', '30s'] as const;
 const queries: readonly ((index: number) => object)[] = [
   (index) => ({
-    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+    kind: 'aggregate',
+    signal: 'logs',
+    measures: [{ function: 'count' }],
     search: `service:service-${index % 10} severityNumber:>${index % 20}`,
   }),
   (index) => ({
-    ...{ kind: 'aggregate', signal: 'traces', search: `service:service-${index % 10} duration:>${index % 90}ms` },
+    kind: 'aggregate',
+    signal: 'traces',
+    search: `service:service-${index % 10} duration:>${index % 90}ms`,
     measures: [{ function: 'percentile', percentile: 95, field: 'duration' }],
   }),
   (index) => ({ kind: 'metric', metric: `m${index % 100}`, overTime: 'avg', across: 'max', groupBy: ['service'] }),
@@ -60,7 +64,13 @@ for await (const { id } of documents.everywhere(alertRules)) ids.add(id);
 
 const busy = Array.from({ length: loops }, () => new Worker('for (;;);', { eval: true }));
 const role = await startProcessors({
-  ...{ bus, documents, columns, metrics: noMetrics, log: silent, clock: systemClock, settings: settingsOf({}) },
+  bus,
+  documents,
+  columns,
+  metrics: noMetrics,
+  log: silent,
+  clock: systemClock,
+  settings: settingsOf({}),
   only: ['alert-evaluation'],
 });
 

@@ -66,8 +66,11 @@ interface Change {
   readonly had?: Readonly<Record<string, string>>;
 }
 const all = Array.from({ length: 24 }, (_, index) => ({
-  ...{ alertname: `A${index % 3}`, instance: String(index), service: `s${index % 4}` },
-  ...{ severity: random(4) === 0 ? 'critical' : 'warning', team: random(3) === 0 ? 'db' : 'web' },
+  alertname: `A${index % 3}`,
+  instance: String(index),
+  service: `s${index % 4}`,
+  severity: random(4) === 0 ? 'critical' : 'warning',
+  team: random(3) === 0 ? 'db' : 'web',
 }));
 const firing = new Set<number>();
 const story: Change[][] = Array.from({ length: steps }, () =>
@@ -146,7 +149,9 @@ for (const [step, changes] of story.entries()) {
   ]);
   if (body.length > 0)
     await fetch(`http://${address}/api/v2/alerts`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
     });
 }
 await sleep(3 * stepMs);
@@ -159,32 +164,32 @@ const { routing } = importAlertmanager(yaml);
 const run = new TaskRun(notifications, { documents: new FollowedDocuments() });
 const at = new Date(firstMs).toISOString();
 run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
-  ...{ ...routing, receivers: names.map((name) => ({ name, channelIds: [name], sendResolved: true })) },
-  ...{ id: alertRoutingId, version: 1, createdAt: at, updatedAt: at },
+  ...routing,
+  receivers: names.map((name) => ({ name, channelIds: [name], sendResolved: true })),
+  id: alertRoutingId,
+  version: 1,
+  createdAt: at,
+  updatedAt: at,
 } as never);
 for (const [step, changes] of story.entries()) {
   const atMs = firstMs + step * stepMs;
   ourMarks.push(run.emitted(topics.notifications).length);
   for (const [place, { labels, fires }] of changes.entries()) {
     const transition: AlertTransition = {
-      ...{
-        tenantId: 'acme',
-        id: `${step}/${place}`,
-        alertId: labels['instance'] ?? '',
-        ruleId: 'r',
-        ruleVersion: 1,
-        ruleName: 'R',
-      },
-      ...{
-        labels,
-        annotations: {},
-        severity: changesSeverities && labels['severity'] === 'critical' ? 'critical' : 'warning',
-        from: 'inactive',
-        to: fires ? 'firing' : 'inactive',
-        atMs,
-        value: 1,
-        reason: '',
-      },
+      tenantId: 'acme',
+      id: `${step}/${place}`,
+      alertId: labels['instance'] ?? '',
+      ruleId: 'r',
+      ruleVersion: 1,
+      ruleName: 'R',
+      labels,
+      annotations: {},
+      severity: changesSeverities && labels['severity'] === 'critical' ? 'critical' : 'warning',
+      from: 'inactive',
+      to: fires ? 'firing' : 'inactive',
+      atMs,
+      value: 1,
+      reason: '',
       ...(fires ? { startedAtMs: atMs } : { endedAtMs: atMs }),
     };
     run.values([transition], { atMs });

@@ -38,12 +38,18 @@ for (const value of [1, 100]) {
 const { bus, documents, columns } = await openAlertStores(10, { pastSeconds: 600, futureSeconds: 600 });
 const queries: Readonly<Record<string, (index: number) => object>> = {
   metrics: (index) => ({
-    ...{ kind: 'metric', metric: `m${index % 100}`, overTime: 'avg', across: 'max', groupBy: ['service'] },
+    kind: 'metric',
+    metric: `m${index % 100}`,
+    overTime: 'avg',
+    across: 'max',
+    groupBy: ['service'],
     ...(index % 2 === 0 && { search: `service:service-${index % 7}` }),
   }),
   promql: (index) => ({ kind: 'promql', expression: `max by (k) (max_over_time(m${index % 100}[5m])) > ${index % 9}` }),
   logs: (index) => ({
-    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+    kind: 'aggregate',
+    signal: 'logs',
+    measures: [{ function: 'count' }],
     search: `service:service-${index % 10} severityNumber:>${index % 20}`,
   }),
 };

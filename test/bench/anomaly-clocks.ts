@@ -118,7 +118,8 @@ const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift
     inThreeWeeks: alarms.length,
     places: alarms.filter((index) => index < 2 * week).map((index) => indexAt(local, atMs + index * stepMs)),
     ...plant(local, known, seed, atMs, ['spike', 'dip', 'shiftUp', 'shiftDown']),
-    ...{ still, stillFound },
+    still,
+    stillFound,
     cpuUs: user + system,
   };
 };
@@ -147,7 +148,9 @@ const rowOf = (kind: string, way: 'forwards' | 'back'): Record<string, string | 
     return places.filter((place) => !known.some((other) => Math.abs(other - place) <= latest)).length;
   });
   return {
-    ...{ kind, way, series: local.length },
+    kind,
+    way,
+    series: local.length,
     'in 6 days': `${sum(local, 'inSixDays')} (${sum(utc, 'inSixDays')})`,
     'in 3 weeks': `${sum(local, 'inThreeWeeks')} (${sum(utc, 'inThreeWeeks')})`,
     'no more': beyond.filter((more) => more <= 0).length,

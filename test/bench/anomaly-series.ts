@@ -170,8 +170,16 @@ const queue: Kind = (dice, length) => {
 };
 
 export const kinds: Readonly<Record<string, Kind>> = {
-  ...{ requests, fewErrors, errorShare, latency, cpu, sawTooth },
-  ...{ nightlyJob: jobEach(day), weeklyBatch: jobEach(week), constant, queue },
+  requests,
+  fewErrors,
+  errorShare,
+  latency,
+  cpu,
+  sawTooth,
+  nightlyJob: jobEach(day),
+  weeklyBatch: jobEach(week),
+  constant,
+  queue,
 };
 
 export const seriesOf = (kind: string, seed: number, length: number): Series => {

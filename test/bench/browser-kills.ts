@@ -111,8 +111,13 @@ const measure = async (kills: number, maxRuns: number): Promise<void> => {
   mkdirSync(directory);
   const runs = new Runs(directory, [url, await chromiumProgram()]);
   const counts = {
-    ...{ 'of the probe': 0, 'of the browser': 0, 'of the driver': 0, 'of probe and driver': 0 },
-    ...{ 'processes left': 0, 'directories left by a driver': 0, 'longest s to be gone': 0 },
+    'of the probe': 0,
+    'of the browser': 0,
+    'of the driver': 0,
+    'of probe and driver': 0,
+    'processes left': 0,
+    'directories left by a driver': 0,
+    'longest s to be gone': 0,
   };
   for (let kill = 1; kill <= kills; kill++) {
     await sleep(Math.random() * maxPauseMs);

@@ -44,7 +44,11 @@ const part = (values: readonly number[], share: number): number =>
 type Counted = Pick<ProbeResult, 'checkId' | 'dueMs' | 'startedAtMs' | 'outcome'> & { readonly waitMs: number };
 
 const countedOf = ({ checkId, dueMs, startedAtMs, outcome, phases }: ProbeResult): Counted => ({
-  ...{ checkId, dueMs, startedAtMs, outcome, waitMs: phases['wait'] ?? 0 },
+  checkId,
+  dueMs,
+  startedAtMs,
+  outcome,
+  waitMs: phases['wait'] ?? 0,
 });
 
 interface Probed {
@@ -68,7 +72,11 @@ const probe = async (port: number): Promise<Probed> => {
   const source = {
     work: (digest: string | undefined) =>
       Promise.resolve({
-        ...{ location: 'here', probes: 1, atMs: Date.now(), digest: 'd', asked: [] },
+        location: 'here',
+        probes: 1,
+        atMs: Date.now(),
+        digest: 'd',
+        requestedRuns: [],
         checks: digest === 'd' ? null : checks,
       }),
     send: async (some: readonly ProbeResult[]) => void results.push(...some.map(countedOf)),
@@ -91,7 +99,9 @@ const probe = async (port: number): Promise<Probed> => {
   const counted = results.filter(({ dueMs }) => dueMs >= from);
   return {
     results: counted,
-    ...{ cpuSeconds: (user + system) / 1e6, seconds: elapsedSeconds, peakMiB: peak / 1024 / 1024 },
+    cpuSeconds: (user + system) / 1e6,
+    seconds: elapsedSeconds,
+    peakMiB: peak / 1024 / 1024,
   };
 };
 
@@ -109,7 +119,8 @@ const measureProbe = async (): Promise<void> => {
   await new Promise<void>((ready) => server.listen(0, '0.0.0.0', ready));
   const { port } = server.address() as AddressInfo;
   const child = fork(fileURLToPath(import.meta.url), ['probe', String(port)], {
-    ...{ serialization: 'advanced', execArgv: [...process.execArgv, ...memoryFlags] },
+    serialization: 'advanced',
+    execArgv: [...process.execArgv, ...memoryFlags],
   });
   const [probed] = (await once(child, 'message')) as [Probed];
   server.close();
@@ -192,14 +203,14 @@ const measureBrowser = async (): Promise<void> => {
     const picture = await browser.picture([]);
     const { user, system } = process.cpuUsage(before);
     rows.push({
-      ...{
-        run: String(run + 1),
-        outcomes: [...new Set(outcomes)].join(),
-        'bytes of its picture': picture?.length ?? 0,
-      },
-      ...{ 'CPU-s of browser and driver': cpuOf(browser.directory), 'CPU-s of the probe': (user + system) / 1e6 },
+      run: String(run + 1),
+      outcomes: [...new Set(outcomes)].join(),
+      'bytes of its picture': picture?.length ?? 0,
+      'CPU-s of browser and driver': cpuOf(browser.directory),
+      'CPU-s of the probe': (user + system) / 1e6,
       'MiB of the browser': memoryOf(processesOf(browser.directory)) / 1024 / 1024,
-      ...{ 'start s': openedMs / 1000, 'whole s': (performance.now() - began) / 1000 },
+      'start s': openedMs / 1000,
+      'whole s': (performance.now() - began) / 1000,
       'load of the machine': loadavg()[0] ?? 0,
     });
     const { directory } = browser;

@@ -155,7 +155,8 @@ const timesFor = (
   const ownMs = lengthOf(target['interval']);
   const plainMs = Math.max(itemStepMs, ownMs ?? 0, lengthOf(panel['interval']) ?? 0);
   return {
-    ...{ fromMs: range === undefined ? startMs - shift : toMs - range, toMs },
+    fromMs: range === undefined ? startMs - shift : toMs - range,
+    toMs,
     stepMs: plainMs * Number(target['intervalFactor'] ?? 1),
     plainMs,
     scrapeMs: ownMs,

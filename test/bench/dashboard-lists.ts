@@ -102,7 +102,10 @@ await measured('list with its tags and folders', { facets: 'true' });
 await measured('folder, with the tags in it', { folder: 'team-7', facets: 'true' });
 await measured('tag of all, with tags and folders', { tag: 'services', facets: 'true' });
 await measured('folder, tag and search, with tags and folders', {
-  ...{ folder: 'team-7', tag: 'tier-7', search: 'area 1', facets: 'true' },
+  folder: 'team-7',
+  tag: 'tier-7',
+  search: 'area 1',
+  facets: 'true',
 });
 await measured('search that finds one, with tags and folders', { search: 'number 4711', facets: 'true' });
 await measured('search that finds most, with tags and folders', { search: 'service', facets: 'true' });

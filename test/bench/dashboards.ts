@@ -36,8 +36,13 @@ const land = async ({ columns }: Harness, fromMs: number, toMs: number): Promise
     toFloat64((${fromMs} - ${startMs} + ${intervalMs} * intDiv(number, ${series})) / 1000 * (1 + number % ${series} / 7)) AS value FROM numbers(${rows})`);
   const time = "DateTime64(3, 'UTC')";
   const types = {
-    ...{ tenant_id: 'String', project_id: 'String', received_at: time, metric: 'String', series_id: 'UInt64' },
-    ...{ timestamp: time, value: 'Float64' },
+    tenant_id: 'String',
+    project_id: 'String',
+    received_at: time,
+    metric: 'String',
+    series_id: 'UInt64',
+    timestamp: time,
+    value: 'Float64',
   };
   const named = Object.entries(types).map(([name, type]) => ({ name, type }));
   // As sinks do: other tables are not changed by it.
@@ -84,7 +89,8 @@ interface Made {
 /** A dashboard whose expressions are those of no other. */
 const made = async (mark: string): Promise<Made> => {
   const panels = Array.from({ length: count }, (_, at) => ({
-    ...{ id: `p${at}`, visual: { kind: 'time-series' } },
+    id: `p${at}`,
+    visual: { kind: 'time-series' },
     queries: [{ name: 'A', query: { kind: 'promql', expression: `sum by (zone) (rate(m${at}[5m])) # ${mark}` } }],
   }));
   const { body } = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: mark, panels } });
@@ -104,7 +110,10 @@ const runPanels = async ({ id }: Made, endMs: number, only?: readonly string[]):
 const firstLine = async ({ id }: Made, endMs: number): Promise<number> => {
   const body = { from: String(endMs - rangeMs), to: String(endMs), maxPoints: 250 };
   client.send({
-    ...{ url: `${harness.url}/api/dashboards/${id}/query`, token, body: JSON.stringify(body), zones },
+    url: `${harness.url}/api/dashboards/${id}/query`,
+    token,
+    body: JSON.stringify(body),
+    zones,
     inLines: true,
   });
   const [{ error, lines }] = await once(client, 'message');

@@ -27,14 +27,12 @@ const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlit
 await documents.ensureCollections([pendingDeliveries, notificationChannels, channelHealths]);
 const receiver = await startChannelReceiver();
 const channel = {
-  ...{
-    id: 'hook',
-    name: 'hook',
-    description: '',
-    enabled: true,
-    templates: { title: '', text: '' },
-    maxPerMinute: 60_000,
-  },
+  id: 'hook',
+  name: 'hook',
+  description: '',
+  enabled: true,
+  templates: { title: '', text: '' },
+  maxPerMinute: 60_000,
   settings: { type: 'webhook', url: receiver.url },
 } as const;
 await documents
@@ -42,7 +40,11 @@ await documents
   .collection(notificationChannels)
   .insert(channel as never);
 const alert = {
-  ...{ alertId: 'a', ruleId: 'r', status: 'firing', startsAtMs: 0, value: 1 },
+  alertId: 'a',
+  ruleId: 'r',
+  status: 'firing',
+  startsAtMs: 0,
+  value: 1,
   labels: { alertname: 'Slow', service: 'cart', instance: '10.0.0.1:9100', team: 'shop' },
   annotations: { summary: 'it answers slowly', runbook: 'https://runbooks.example.com/slow' },
 };
@@ -55,17 +57,21 @@ for (let from = 0; from < count; from += 1000)
       const queuedAt = new Date(Date.UTC(2026, 0, 1) + at).toISOString();
       const groupKey = `{}:{g="${at}"}`;
       const notification = {
-        ...{
-          tenantId: 'acme',
-          id: `n-${at}`,
-          channelId: 'hook',
-          receiver: 'all',
-          groupKey,
-          status: 'firing',
-          reason: 'first',
-        },
-        ...{ groupLabels: { g: String(at) }, commonLabels: alert.labels, commonAnnotations: alert.annotations },
-        ...{ firing: 5, resolved: 0, truncatedAlerts: 0, atMs: at, alerts: [alert, alert, alert, alert, alert] },
+        tenantId: 'acme',
+        id: `n-${at}`,
+        channelId: 'hook',
+        receiver: 'all',
+        groupKey,
+        status: 'firing',
+        reason: 'first',
+        groupLabels: { g: String(at) },
+        commonLabels: alert.labels,
+        commonAnnotations: alert.annotations,
+        firing: 5,
+        resolved: 0,
+        truncatedAlerts: 0,
+        atMs: at,
+        alerts: [alert, alert, alert, alert, alert],
       };
       const pending = {
         channelId: 'hook',
@@ -91,10 +97,17 @@ const producer = await bus.producer();
 const began = performance.now();
 const cpu = process.cpuUsage();
 const deliveries = await startDeliveries({
-  ...{ bus, documents, producer, clock: systemClock, log: silent, metrics: noMetrics, publicUrl: '' },
+  bus,
+  documents,
+  producer,
+  clock: systemClock,
+  log: silent,
+  metrics: noMetrics,
+  publicUrl: '',
   counters: memoryCounters({ clock: systemClock }),
   mailer: { delivers: false, send: async () => {}, close: async () => {} },
-  ...{ box: makeSecretBox('k'.repeat(40)), outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }) },
+  box: makeSecretBox('k'.repeat(40)),
+  outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }),
 });
 while (receiver.received.length === 0) await sleep(10);
 const first = performance.now() - began;

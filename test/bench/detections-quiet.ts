@@ -50,7 +50,7 @@ for (const file of files)
       signals++;
       const key = `${ruleId} ${basename(file)}`;
       const reason = fields
-        .map(({ field, path, because: explanation }) => `${field || 'keyword'} in ${path}: ${explanation}`)
+        .map(({ field, path, condition: explanation }) => `${field || 'keyword'} in ${path}: ${explanation}`)
         .join(', ');
       const known = noise.get(key) ?? { title: rule.title, example: line.slice(0, 160), reason, count: 0 };
       known.count++;

@@ -83,7 +83,9 @@ const ports = { bus, documents, metrics, log, clock };
 const sinkNames = ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'];
 const sinks = await startSinks({ ...ports, columns, embedded: true, only: sinkNames, threads: 1 });
 const role = await startProcessors({
-  ...{ ...ports, columns: remembering, settings: settingsOf({}) },
+  ...ports,
+  columns: remembering,
+  settings: settingsOf({}),
   only: ['anomaly-points', 'anomaly-scores'],
 });
 const detector = DetectorFields.parse({
@@ -193,7 +195,10 @@ for (let minute = 1; minute <= minutes; minute++) {
   const [{ live }, scores, now] = [await countPoints(), await scored(), await landed()];
   for (const each of tenants)
     rows.push({
-      ...{ minute, organization: each, told: live[each] ?? 0, scored: scores[each] ?? 0 },
+      minute,
+      organization: each,
+      told: live[each] ?? 0,
+      scored: scores[each] ?? 0,
       landed: (now[each] ?? 0) - (before[each] ?? 0),
       'CPU-s of the process': each === 'many' ? cpu.toFixed(2) : '',
     });

@@ -23,20 +23,40 @@ const next = (index: number, step: number): number =>
 /** The messages of one look. */
 const makePoints = (from: number, count: number, mode: AnomalyPoints['mode']): readonly AnomalyPoints[] => {
   const values = Array.from({ length: series }, (_, index) => ({
-    ...{ name: 'count', unit: '{record}', labels: { service: `service-${index}`, region: `r${index % 7}` } },
+    name: 'count',
+    unit: '{record}',
+    labels: { service: `service-${index}`, region: `r${index % 7}` },
     values: Array.from({ length: count }, (_each, step) => next(index, from + step)),
   }));
   const parts = inParts(values);
   const toMs = startMs + (from + count) * stepMs;
   return parts.map((own, part) => ({
-    ...{ tenantId: 'acme', detectorId: 'd', question: 'q', stepMs },
+    tenantId: 'acme',
+    detectorId: 'd',
+    question: 'q',
+    stepMs,
     detector: {
-      ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0 },
-      ...{ falseAlarmsPerWeek: 1, signals: ['logs'] },
+      name: 'Records',
+      projectId: '',
+      labels: {},
+      direction: 'both',
+      leastChange: 0,
+      falseAlarmsPerWeek: 1,
+      signals: ['logs'],
     },
-    ...{ fromMs: startMs + from * stepMs, toMs, lookMs: toMs, mode, counts: ['count'], gaps: [] },
-    ...{ learntFromMs: startMs, learnsUntilMs: null, seriesCount: series, error: '' },
-    ...{ part, isLast: part === parts.length - 1, series: own },
+    fromMs: startMs + from * stepMs,
+    toMs,
+    lookMs: toMs,
+    mode,
+    counts: ['count'],
+    gaps: [],
+    learntFromMs: startMs,
+    learnsUntilMs: null,
+    seriesCount: series,
+    error: '',
+    part,
+    isLast: part === parts.length - 1,
+    series: own,
   }));
 };
 

@@ -31,31 +31,23 @@ const attributesOf = (attributes: Readonly<Record<string, string>>): object[] =>
   Object.entries(attributes).map(([key, value]) => text(key, value));
 
 const http = {
-  ...{
-    'http.request.method': 'GET',
-    'url.scheme': 'http',
-    'network.protocol.version': '1.1',
-    'user_agent.original': 'shop/1.2',
-  },
-  ...{
-    'http.response.status_code': '200',
-    'server.address': 'cart.shop.svc',
-    'server.port': '8080',
-    'url.path': '/v1/cart',
-  },
+  'http.request.method': 'GET',
+  'url.scheme': 'http',
+  'network.protocol.version': '1.1',
+  'user_agent.original': 'shop/1.2',
+  'http.response.status_code': '200',
+  'server.address': 'cart.shop.svc',
+  'server.port': '8080',
+  'url.path': '/v1/cart',
 };
 const database = {
-  ...{
-    'db.system.name': 'postgresql',
-    'db.namespace': 'shop',
-    'db.operation.name': 'SELECT',
-    'db.collection.name': 'carts',
-  },
-  ...{
-    'db.query.text': 'SELECT id, name, price FROM carts WHERE id = $1',
-    'server.address': 'pg',
-    'server.port': '5432',
-  },
+  'db.system.name': 'postgresql',
+  'db.namespace': 'shop',
+  'db.operation.name': 'SELECT',
+  'db.collection.name': 'carts',
+  'db.query.text': 'SELECT id, name, price FROM carts WHERE id = $1',
+  'server.address': 'pg',
+  'server.port': '5432',
 };
 const queue = {
   'messaging.system': 'kafka',
@@ -78,7 +70,12 @@ const traceAt = (startMs: number): Made[] => {
     made.push({
       service,
       span: {
-        ...{ traceId, spanId, parentSpanId: parent, kind, name: 'GET /v1/cart', attributes: attributesOf(attributes) },
+        traceId,
+        spanId,
+        parentSpanId: parent,
+        kind,
+        name: 'GET /v1/cart',
+        attributes: attributesOf(attributes),
         startTimeUnixNano: String(startNs),
         endTimeUnixNano: String(startNs + BigInt(Math.floor(Math.random() * 1e8))),
       },
@@ -104,8 +101,12 @@ const requestOf = (batch: readonly Made[]): Uint8Array => {
     resourceSpans: Array.from(services, ([service, made]) => ({
       resource: {
         attributes: attributesOf({
-          ...{ 'service.name': service, 'service.version': '1.2.3', 'deployment.environment.name': 'production' },
-          ...{ 'host.name': 'node-1', 'k8s.pod.name': `${service}-7d9c5b6f4-x2kzq`, 'telemetry.sdk.language': 'go' },
+          'service.name': service,
+          'service.version': '1.2.3',
+          'deployment.environment.name': 'production',
+          'host.name': 'node-1',
+          'k8s.pod.name': `${service}-7d9c5b6f4-x2kzq`,
+          'telemetry.sdk.language': 'go',
         }),
       },
       scopeSpans: [{ scope: { name: 'http' }, spans: made.map(({ span }) => span) }],
@@ -126,8 +127,13 @@ const messagesOfRound = (): { readonly messages: BusRecord[]; readonly spans: nu
     const { length } = value;
     const member = { length, size: length, records: batch.length, receivedAtMs: nowMs, source: '', traceparent: '' };
     const headers = encodeHeaders({
-      ...{ tenantId: 'bench', projectId: 'default', keyId: 'key', signal: 'traces', format: 'otlp' },
-      ...{ encoding: 'identity', members: [member] },
+      tenantId: 'bench',
+      projectId: 'default',
+      keyId: 'key',
+      signal: 'traces',
+      format: 'otlp',
+      encoding: 'identity',
+      members: [member],
     });
     messages.push({ offset: offset++, timestampMs: nowMs, key: 'bench', headers, value });
   }

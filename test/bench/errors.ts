@@ -56,23 +56,23 @@ const spansOf = (make: (at: number) => object): object => ({
 const idOf = (at: number, bytes: number): Buffer => Buffer.from((at + 1).toString(16).padStart(2 * bytes, '0'), 'hex');
 
 const log = (severityNumber: number, attributes: (at: number) => object[]) => (at: number) => ({
-  ...{
-    timeUnixNano: ns(at),
-    severityNumber,
-    body: { stringValue: `request ${at} of user took ${at % 90} ms `.repeat(5) },
-  },
-  ...{ attributes: attributes(at), traceId: idOf(at, 16), spanId: idOf(at, 8) },
+  timeUnixNano: ns(at),
+  severityNumber,
+  body: { stringValue: `request ${at} of user took ${at % 90} ms `.repeat(5) },
+  attributes: attributes(at),
+  traceId: idOf(at, 16),
+  spanId: idOf(at, 8),
 });
 const span = (events: (at: number) => object[], code: number) => (at: number) => ({
-  ...{
-    traceId: idOf(at, 16),
-    spanId: idOf(at, 8),
-    name: 'GET /v1/cart',
-    kind: 2,
-    startTimeUnixNano: ns(at),
-    endTimeUnixNano: ns(at + 5),
-  },
-  ...{ attributes: defaultAttributes(at), events: events(at), status: { code } },
+  traceId: idOf(at, 16),
+  spanId: idOf(at, 8),
+  name: 'GET /v1/cart',
+  kind: 2,
+  startTimeUnixNano: ns(at),
+  endTimeUnixNano: ns(at + 5),
+  attributes: defaultAttributes(at),
+  events: events(at),
+  status: { code },
 });
 const exceptionEvent = (at: number): object[] => [
   { name: 'exception', timeUnixNano: ns(at), attributes: exceptionAt(at) },

@@ -118,7 +118,12 @@ const measure = async (): Promise<void> => {
   const bus = await segmentsBus({ directory: join(directory, 'bus'), log: silent, metrics: noMetrics });
   await bus.ensureTopics(allTopics);
   const receivers = await startReceivers({
-    ...{ bus, documents, counters: memoryCounters({ clock }), metrics: noMetrics, log: silent, clock },
+    bus,
+    documents,
+    counters: memoryCounters({ clock }),
+    metrics: noMetrics,
+    log: silent,
+    clock,
     settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
   });
   const url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;

@@ -44,13 +44,29 @@ await own
   .insert({ id: 'policy', ...EscalationPolicyFields.parse({ name: 'Shop', steps }) });
 
 const notificationOf = (group: number): Notification => ({
-  ...{ tenantId, id: `n-${group}`, channelId: '', escalationPolicyId: 'policy', receiver: 'all' },
-  ...{ groupKey: `{}:{g="${group}"}`, groupLabels: { g: String(group) }, commonLabels: { alertname: 'Slow' } },
-  ...{ commonAnnotations: {}, status: 'firing', reason: 'first', firing: 1, resolved: 0, truncatedAlerts: 0 },
+  tenantId,
+  id: `n-${group}`,
+  channelId: '',
+  escalationPolicyId: 'policy',
+  receiver: 'all',
+  groupKey: `{}:{g="${group}"}`,
+  groupLabels: { g: String(group) },
+  commonLabels: { alertname: 'Slow' },
+  commonAnnotations: {},
+  status: 'firing',
+  reason: 'first',
+  firing: 1,
+  resolved: 0,
+  truncatedAlerts: 0,
   atMs: clock.now(),
   alerts: [
     {
-      ...{ alertId: `a-${group}`, ruleId: 'r', status: 'firing', annotations: {}, startsAtMs: clock.now(), value: 1 },
+      alertId: `a-${group}`,
+      ruleId: 'r',
+      status: 'firing',
+      annotations: {},
+      startsAtMs: clock.now(),
+      value: 1,
       labels: { alertname: 'Slow', severity: 'critical' },
     },
   ],
@@ -66,7 +82,10 @@ const measured = async (work: () => Promise<void>) => {
 
 const box = makeSecretBox('k'.repeat(40));
 const ports = {
-  ...{ documents, clock, log: silent, counters: memoryCounters({ clock }) },
+  documents,
+  clock,
+  log: silent,
+  counters: memoryCounters({ clock }),
   mail: openMailQueue({ documents, clock, box, configured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };

@@ -11,7 +11,9 @@ const sendersPerRequest = 100;
 const metricOf = ({ name, kind, points }: SentMetric, atMs: number): object => {
   const dataPoints = points.map(([labels, asDouble]) => ({
     attributes: attributesOf(labels),
-    ...{ startTimeUnixNano: '1000000', timeUnixNano: `${atMs}000000`, asDouble },
+    startTimeUnixNano: '1000000',
+    timeUnixNano: `${atMs}000000`,
+    asDouble,
   }));
   return kind === 'gauge'
     ? { name, gauge: { dataPoints } }
@@ -35,10 +37,15 @@ const landFirst = async (columns: Columns, tenantId: string, size: Size, atMs: n
   const messages = Array.from({ length: Math.ceil(senders.length / sendersPerRequest) }, (_, offset) => {
     const body = bodyOf(senders.slice(offset * sendersPerRequest, (offset + 1) * sendersPerRequest), atMs);
     const member = {
-      ...{ length: body.length, size: body.length, records: 1, receivedAtMs: atMs, source: '', traceparent: '' },
+      length: body.length,
+      size: body.length,
+      records: 1,
+      receivedAtMs: atMs,
+      source: '',
+      traceparent: '',
     };
     return {
-      ...messageOf([body], { ...{ offset, tenantId, projectId: 'default' }, signal: 'metrics', members: [member] }),
+      ...messageOf([body], { offset, tenantId, projectId: 'default', signal: 'metrics', members: [member] }),
       timestampMs: atMs,
     };
   });

@@ -31,7 +31,9 @@ const GiB = 1024 ** 3;
 const numbered = (count: number, name: string): string[] =>
   Array.from({ length: count }, (_, at) => `${name}-${String(at).padStart(4, '0')}`);
 const metric = (kind: SentMetric['kind'], name: string, ...points: SentMetric['points']): SentMetric => ({
-  ...{ kind, name, points },
+  kind,
+  name,
+  points,
 });
 const gauge = (name: string, value: number, labels: Labels = {}) => metric('gauge', name, [labels, value]);
 const amount = (name: string, value: number, labels: Labels = {}) => metric('amount', name, [labels, value]);
@@ -66,7 +68,10 @@ const hostMetrics: readonly SentMetric[] = [
     'system.filesystem.usage',
     ...['/', '/data'].flatMap((mountpoint) =>
       each(['used', 'free', 'reserved'], 'state', {
-        ...{ mountpoint, device: mountpoint === '/' ? '/dev/sda1' : '/dev/sdb1', type: 'ext4', mode: 'rw' },
+        mountpoint,
+        device: mountpoint === '/' ? '/dev/sda1' : '/dev/sdb1',
+        type: 'ext4',
+        mode: 'rw',
       }).map((labels) => [labels, labels['state'] === 'reserved' ? GiB : 40 * GiB] as const),
     ),
   ),
@@ -92,15 +97,23 @@ const processMetrics: readonly SentMetric[] = [
 const hostsOf = ({ hosts, processesPerHost }: Size): Sender[] =>
   numbered(hosts, 'host').flatMap((name, at) => {
     const resource = {
-      ...{ 'host.id': `id-${name}`, 'host.name': name, 'os.type': 'linux', 'host.arch': 'amd64' },
-      ...{ 'cloud.provider': 'aws', 'cloud.region': `region-${at % 4}`, 'host.type': `m5.${at % 3}xlarge` },
+      'host.id': `id-${name}`,
+      'host.name': name,
+      'os.type': 'linux',
+      'host.arch': 'amd64',
+      'cloud.provider': 'aws',
+      'cloud.region': `region-${at % 4}`,
+      'host.type': `m5.${at % 3}xlarge`,
     };
     return [
       { resource, metrics: hostMetrics },
       ...numbered(processesPerHost, 'program').map((program, index) => ({
         resource: {
-          ...{ ...resource, 'process.pid': String(1000 + index), 'process.executable.name': program },
-          ...{ 'process.command': `/usr/bin/${program}`, 'process.owner': 'root' },
+          ...resource,
+          'process.pid': String(1000 + index),
+          'process.executable.name': program,
+          'process.command': `/usr/bin/${program}`,
+          'process.owner': 'root',
         },
         metrics: processMetrics,
       })),
@@ -131,9 +144,12 @@ const podsOf = ({ pods, nodes }: Size): Sender[] =>
   numbered(pods, 'pod').flatMap((pod, at) => {
     const deployment = `app-${Math.floor(at / podsPerDeployment)}`;
     const ofPod = {
-      ...{ ...cluster, 'k8s.namespace.name': `team-${Math.floor(at / podsPerDeployment) % 30}` },
-      ...{ 'k8s.pod.name': `${deployment}-7d4b9c6f5d-${pod}`, 'k8s.pod.uid': `uid-${pod}` },
-      ...{ 'k8s.node.name': `node-${String(at % nodes).padStart(4, '0')}`, 'k8s.deployment.name': deployment },
+      ...cluster,
+      'k8s.namespace.name': `team-${Math.floor(at / podsPerDeployment) % 30}`,
+      'k8s.pod.name': `${deployment}-7d4b9c6f5d-${pod}`,
+      'k8s.pod.uid': `uid-${pod}`,
+      'k8s.node.name': `node-${String(at % nodes).padStart(4, '0')}`,
+      'k8s.deployment.name': deployment,
     };
     return [
       {
@@ -146,8 +162,11 @@ const podsOf = ({ pods, nodes }: Size): Sender[] =>
       },
       {
         resource: {
-          ...{ ...ofPod, 'k8s.container.name': 'app', 'container.id': `container-${pod}` },
-          ...{ 'container.image.name': `shop/${deployment}`, 'container.image.tag': '1.2' },
+          ...ofPod,
+          'k8s.container.name': 'app',
+          'container.id': `container-${pod}`,
+          'container.image.name': `shop/${deployment}`,
+          'container.image.tag': '1.2',
         },
         metrics: [
           gauge('container.cpu.usage', 0.3),
@@ -192,9 +211,12 @@ const flowsOf = ({ flows, nodes }: Size): Sender[] =>
         'obi.network.flow.bytes',
         ...Array.from({ length: Math.ceil(flows / nodes) }, (_, index) => at + index * nodes).flatMap((flow) =>
           each(['ingress', 'egress'], 'iface.direction', {
-            ...{ 'k8s.src.namespace': `team-${flow % 30}`, 'k8s.src.owner.name': `app-${flow % 300}` },
-            ...{ 'k8s.dst.namespace': `team-${(flow * 7) % 30}`, 'k8s.dst.owner.name': `app-${(flow * 7) % 290}` },
-            ...{ 'k8s.src.node.name': node, 'k8s.dst.node.name': `node-${(flow * 3) % nodes}` },
+            'k8s.src.namespace': `team-${flow % 30}`,
+            'k8s.src.owner.name': `app-${flow % 300}`,
+            'k8s.dst.namespace': `team-${(flow * 7) % 30}`,
+            'k8s.dst.owner.name': `app-${(flow * 7) % 290}`,
+            'k8s.src.node.name': node,
+            'k8s.dst.node.name': `node-${(flow * 3) % nodes}`,
           }).map((labels) => [labels, 1e6] as const),
         ),
       ),

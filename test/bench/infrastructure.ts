@@ -34,7 +34,12 @@ const [form = 'embedded', ...words] = process.argv.slice(2);
 const savedDirectory = process.env['BENCH_KEEP'];
 const of = (count: number): number => Math.max(1, Math.round(count * scale));
 const size: Size = {
-  ...{ hosts: of(200), processesPerHost: 3, nodes: of(50), pods: of(1500), databases: of(10), flows: of(500) },
+  hosts: of(200),
+  processesPerHost: 3,
+  nodes: of(50),
+  pods: of(1500),
+  databases: of(10),
+  flows: of(500),
 };
 const directory = savedDirectory === undefined ? scratch() : join(savedDirectory, form);
 mkdirSync(directory, { recursive: true });

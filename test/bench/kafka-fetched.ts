@@ -62,7 +62,11 @@ await documents.ensureCollections(collections);
 
 const bus = await kafkaBus({ brokers, replication: 1 });
 const role = await startProcessors({
-  ...{ bus, documents, metrics: noMetrics, log: silent, clock: systemClock },
+  bus,
+  documents,
+  metrics: noMetrics,
+  log: silent,
+  clock: systemClock,
   registered: { processors, module: new URL('./one-reading-registry.ts', import.meta.url) },
 });
 const lags = async (): Promise<number[]> => {

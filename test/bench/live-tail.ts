@@ -104,7 +104,7 @@ export const liveTail = async (): Promise<Row[]> => {
   const environment = { ...withoutLimits, OIQ_API_REQUESTS_PER_SECOND: '1000000' };
   const oiq = await startOiq({ dataDirectory, environment });
   const headers = { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' };
-  const load = { ...{ files, recordsPerRequest, connections: 8, headers }, url: `${oiq.otlp}/v1/logs` };
+  const load = { files, recordsPerRequest, connections: 8, headers, url: `${oiq.otlp}/v1/logs` };
   const tokens = await tokensOf(oiq);
   await runLoad({ ...load, seconds: 5, rate: rate / recordsPerRequest });
   const rows: Row[] = [];

@@ -116,7 +116,9 @@ const messages = (shapes['text'] as readonly string[]).reduce<string[][]>((parts
 const batch = messages.map((bodies, offset): BusRecord => {
   const timestampMs = firstMs + offset * 50;
   const sent = bodies.map((body, at) => ({
-    ...{ timeUnixNano: `${timestampMs + at}000000`, severityNumber: 9 + 4 * (at % 3), body: { stringValue: body } },
+    timeUnixNano: `${timestampMs + at}000000`,
+    severityNumber: 9 + 4 * (at % 3),
+    body: { stringValue: body },
   }));
   const attributes = [{ key: 'service.name', value: { stringValue: `service-${offset % 2}` } }];
   const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: sent }] }] };

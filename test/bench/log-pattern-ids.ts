@@ -83,7 +83,11 @@ const idsSink = landValues({
   row: (values) =>
     values.flatMap(({ tenantId, partition, at, ids }) =>
       ids.map((id, index) => ({
-        ...{ tenant_id: tenantId, log_partition: partition, log_offset: at, log_ordinal: index, pattern_id: id },
+        tenant_id: tenantId,
+        log_partition: partition,
+        log_offset: at,
+        log_ordinal: index,
+        pattern_id: id,
       })),
     ),
 });
@@ -124,11 +128,10 @@ for (let offset = 0; offset < records / perMessage; offset++) {
         scopeLogs: [
           {
             logRecords: lines.map((body, at) => ({
-              ...{ timeUnixNano: `${firstNs + BigInt(offset * perMessage + at) * 1_000n}`, severityNumber: 9 },
-              ...{
-                body: { stringValue: body },
-                attributes: [text('http.route', `/orders/${at % 9}`), text('host', `h${at % 50}`)],
-              },
+              timeUnixNano: `${firstNs + BigInt(offset * perMessage + at) * 1_000n}`,
+              severityNumber: 9,
+              body: { stringValue: body },
+              attributes: [text('http.route', `/orders/${at % 9}`), text('host', `h${at % 50}`)],
             })),
           },
         ],

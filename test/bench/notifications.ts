@@ -15,35 +15,29 @@ const at = new Date(firstMs).toISOString();
 
 const transitionOf = (index: number): AlertTransition => {
   const labels = {
-    ...{
-      alertname: `Slow${index % 20}`,
-      severity: index % 5 === 0 ? 'critical' : 'warning',
-      service: `service-${index % services}`,
-    },
-    ...{ instance: `10.0.${index >> 8}.${index & 255}:9100`, cluster: `eu-${index % 3}`, team: `team-${index % 12}` },
+    alertname: `Slow${index % 20}`,
+    severity: index % 5 === 0 ? 'critical' : 'warning',
+    service: `service-${index % services}`,
+    instance: `10.0.${index >> 8}.${index & 255}:9100`,
+    cluster: `eu-${index % 3}`,
+    team: `team-${index % 12}`,
   };
   return {
-    ...{
-      tenantId: 'acme',
-      id: `t${index}`,
-      alertId: `alert-${index}`,
-      ruleId: `rule-${index % 20}`,
-      ruleVersion: 1,
-      ruleName: 'Rule',
-    },
-    ...{
-      labels,
-      annotations: { summary: `${labels.instance} answers slowly`, runbook: 'https://runbooks.example.com/slow' },
-    },
-    ...{
-      severity: 'error',
-      from: 'inactive',
-      to: 'firing',
-      atMs: firstMs,
-      startedAtMs: firstMs,
-      value: index,
-      reason: '',
-    },
+    tenantId: 'acme',
+    id: `t${index}`,
+    alertId: `alert-${index}`,
+    ruleId: `rule-${index % 20}`,
+    ruleVersion: 1,
+    ruleName: 'Rule',
+    labels,
+    annotations: { summary: `${labels.instance} answers slowly`, runbook: 'https://runbooks.example.com/slow' },
+    severity: 'error',
+    from: 'inactive',
+    to: 'firing',
+    atMs: firstMs,
+    startedAtMs: firstMs,
+    value: index,
+    reason: '',
   };
 };
 
@@ -73,7 +67,10 @@ const documents = new FollowedDocuments();
 const task = new Task(notifications, { topic: topics.alertTransitions.name, partition: 0, documents, buckets: 32 });
 task.change(alertRoutings.name, 'acme', alertRoutingId, {
   ...routingOf(groupBy),
-  ...{ id: alertRoutingId, version: 1, createdAt: at, updatedAt: at },
+  id: alertRoutingId,
+  version: 1,
+  createdAt: at,
+  updatedAt: at,
 } as never);
 globalThis.gc?.();
 const before = process.memoryUsage();
@@ -117,8 +114,15 @@ peak = Math.max(peak, process.memoryUsage().rss);
 globalThis.gc?.();
 console.log(
   JSON.stringify({
-    ...{ alerts, groupBy, notifications: emitted, told: notifiedAlerts, cpuSeconds: (user + system) / 1e6 },
-    ...{ rssBeforeMiB: mebibytes(before.rss), peakRssMiB: mebibytes(peak), snapshotMiB: mebibytes(snapshot), savedMiB },
+    alerts,
+    groupBy,
+    notifications: emitted,
+    told: notifiedAlerts,
+    cpuSeconds: (user + system) / 1e6,
+    rssBeforeMiB: mebibytes(before.rss),
+    peakRssMiB: mebibytes(peak),
+    snapshotMiB: mebibytes(snapshot),
+    savedMiB,
     heapOfStateMiB: mebibytes(process.memoryUsage().heapUsed - before.heapUsed),
   }),
 );

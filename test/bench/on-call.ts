@@ -7,10 +7,15 @@ const startMs = Date.parse('2026-01-01T00:00:00Z');
 const dayMs = 86_400_000;
 const people = Array.from({ length: 12 }, (_, at) => [`person ${at}`]);
 const layer = (name: string, unit: string, more: object = {}) => ({
-  ...{ name, startsAt: '2025-12-01T09:00', rotation: { every: 1, unit }, participants: people, ...more },
+  name,
+  startsAt: '2025-12-01T09:00',
+  rotation: { every: 1, unit },
+  participants: people,
+  ...more,
 });
 const fields = OnCallScheduleFields.parse({
-  ...{ name: 'busy', timeZone: 'Europe/Berlin' },
+  name: 'busy',
+  timeZone: 'Europe/Berlin',
   layers: [
     layer('weeks', 'weeks'),
     layer('days', 'days', { restrictions: [{ times: [{ startTime: '09:00', endTime: '17:00' }] }] }),
@@ -18,7 +23,8 @@ const fields = OnCallScheduleFields.parse({
   ],
 });
 const overrides = Array.from({ length: 100 }, (_, at) => ({
-  ...{ id: `o${at}`, userIds: ['somebody'] },
+  id: `o${at}`,
+  userIds: ['somebody'],
   from: new Date(startMs + at * 3 * dayMs).toISOString(),
   to: new Date(startMs + at * 3 * dayMs + dayMs / 2).toISOString(),
 }));

@@ -55,7 +55,12 @@ const publish = async (into: string, kind: 'identity' | 'gzip'): Promise<void> =
     const value = kind === 'gzip' ? gzipSync(body) : body;
     const member = { length: value.length, size: body.length, records: recordsPerMessage, receivedAtMs: nowMs };
     const headers = encodeHeaders({
-      ...{ tenantId: 'acme', projectId: 'shop', keyId: 'key', signal: 'logs', format: 'otlp', encoding: kind },
+      tenantId: 'acme',
+      projectId: 'shop',
+      keyId: 'key',
+      signal: 'logs',
+      format: 'otlp',
+      encoding: kind,
       members: [{ ...member, source: '', traceparent: '' }],
     });
     await producer.publish([{ topic: topics.logs.name, key: 'acme', value, headers }]);
@@ -71,7 +76,11 @@ const measured = async (): Promise<number> => {
   const documents = await sqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const before = process.cpuUsage();
   const role = await startProcessors({
-    ...{ bus, documents, metrics: noMetrics, log: silent, clock: systemClock },
+    bus,
+    documents,
+    metrics: noMetrics,
+    log: silent,
+    clock: systemClock,
     registered: { processors, module: new URL('./one-reading-registry.ts', import.meta.url) },
   });
   const groups = processors.map(({ name }) => consumerGroup('processors', name));

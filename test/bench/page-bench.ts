@@ -25,9 +25,14 @@ export type Case = (bench: Bench) => Promise<Row[]>;
 export const rowOf = async (page: Page, what: string, cost: PageCost, more = ''): Promise<Row> => {
   const { shifted, longest } = await seenIn(page);
   return {
-    ...{ what, 'CPU ms': cost.cpuMs.toFixed(0), 'longest task, CPU ms': cost.longestMs.toFixed(0) },
-    ...{ 'by the clock': longest.toFixed(0), 'layout shift': shifted.toFixed(3) },
-    ...{ 'ms by the clock': cost.wallMs.toFixed(0), load: (loadavg()[0] ?? 0).toFixed(0), more },
+    what,
+    'CPU ms': cost.cpuMs.toFixed(0),
+    'longest task, CPU ms': cost.longestMs.toFixed(0),
+    'by the clock': longest.toFixed(0),
+    'layout shift': shifted.toFixed(3),
+    'ms by the clock': cost.wallMs.toFixed(0),
+    load: (loadavg()[0] ?? 0).toFixed(0),
+    more,
   };
 };
 
@@ -56,25 +61,22 @@ export const landRecords = async (harness: Harness): Promise<void> => {
       Array.from({ length: Math.min(5_000, records - at) }, (_, index) => ({
         timeNs: BigInt(endMs) * ms - BigInt(at + index) * 100n * ms,
         body: `order ${at + index} was sold after ${index % 977} ms`,
-        ...{ service: `shop-${index % 12}`, severity: [9, 9, 13, 17][index % 4] ?? 9 },
+        service: `shop-${index % 12}`,
+        severity: [9, 9, 13, 17][index % 4] ?? 9,
       })),
       { offset: at + 1 },
     );
 };
 
 const spanAt = (index: number): SentSpan => ({
-  ...{
-    trace,
-    span: (index + 1).toString(16).padStart(16, '0'),
-    service: `shop-${index % 12}`,
-    name: `step ${index % 97}`,
-  },
+  trace,
+  span: (index + 1).toString(16).padStart(16, '0'),
+  service: `shop-${index % 12}`,
+  name: `step ${index % 97}`,
   ...(index === 0 ? {} : { parent: (Math.floor((index - 1) / 4) + 1).toString(16).padStart(16, '0') }),
-  ...{
-    start: BigInt(endMs - 600_000) * ms + BigInt(index) * 1_000n,
-    duration: index === 0 ? 900n * ms : 40n * ms,
-    kind: 2,
-  },
+  start: BigInt(endMs - 600_000) * ms + BigInt(index) * 1_000n,
+  duration: index === 0 ? 900n * ms : 40n * ms,
+  kind: 2,
 });
 
 export const landSpans = async (harness: Harness, count: number): Promise<void> => {

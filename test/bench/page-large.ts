@@ -75,9 +75,15 @@ export const large: Case = async (bench) => {
   const attributes = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`field.${at}`, `value ${at}`]));
   await landedIn(harness).spans(
     Array.from({ length: 20 }, (_, at) => ({
-      ...{ trace, span: (at + 1).toString(16).padStart(16, '0'), service: 'shop', name: `step ${at}`, attributes },
+      trace,
+      span: (at + 1).toString(16).padStart(16, '0'),
+      service: 'shop',
+      name: `step ${at}`,
+      attributes,
       ...(at === 0 ? {} : { parent: '1'.padStart(16, '0') }),
-      ...{ start: startNs + BigInt(at) * 1_000_000n, duration: 900_000_000n, kind: 2 },
+      start: startNs + BigInt(at) * 1_000_000n,
+      duration: 900_000_000n,
+      kind: 2,
     })),
   );
   rows.push(await newly(bench, `/traces/${trace}`, '.waterfall .extent .row', 'spans of 2,000 attributes'));

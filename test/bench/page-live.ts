@@ -103,7 +103,10 @@ const slowly = async (page: Page, kilobytes = 50): Promise<() => Promise<void>> 
   await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 400, ...speed });
   return async () => {
     await devtools.send('Network.emulateNetworkConditions', {
-      ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 },
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
     });
   };
 };

@@ -31,7 +31,8 @@ const land = async (harness: Harness): Promise<void> => {
       return {
         timeNs: startNs + BigInt(number) * 20_000_000n,
         body: `order ${number} was ${word} after ${number % 977} ms by the worker that ${word} the one before, request ${number * 7919}`,
-        ...{ service: `shop-${number % 12}`, severity: [9, 9, 9, 13, 17][number % 5] ?? 9 },
+        service: `shop-${number % 12}`,
+        severity: [9, 9, 9, 13, 17][number % 5] ?? 9,
       };
     });
     await landLogs(harness, logs, { offset: first / batch });

@@ -55,7 +55,9 @@ const panels: Case = async (bench) => {
   for (let host = 0; host < 100; host++)
     await agentOf(harness.columns, 'a').metrics({ 'service.name': 'shop', 'host.name': `host-${host}` }, [
       {
-        ...{ name: 'load', unit: 'By', kind: 'gauge' },
+        name: 'load',
+        unit: 'By',
+        kind: 'gauge',
         points: [{ values: times.map((time, index) => [time, host * 1e6 + (index % 37) * 1e4] as const) }],
       },
     ]);
@@ -63,7 +65,10 @@ const panels: Case = async (bench) => {
     body: {
       name: 'thirty',
       panels: Array.from({ length: 30 }, (_, index) => ({
-        ...{ id: `p${index}`, title: `Panel ${index}`, visual: { kind: 'time-series' }, mostPoints: 301 },
+        id: `p${index}`,
+        title: `Panel ${index}`,
+        visual: { kind: 'time-series' },
+        mostPoints: 301,
         place: { x: (index % 3) * 8, y: Math.floor(index / 3) * 8, width: 8, height: 8 },
         queries: [
           {
@@ -231,7 +236,19 @@ const slow: Case = async (bench) => {
 };
 
 const cases: Readonly<Record<string, Case>> = {
-  ...{ logs, slow, area, areas, input, panels, spans: ofSpans, map, live, network, tabs, large, refreshing },
+  logs,
+  slow,
+  area,
+  areas,
+  input,
+  panels,
+  spans: ofSpans,
+  map,
+  live,
+  network,
+  tabs,
+  large,
+  refreshing,
 };
 
 const chosen = process.argv.slice(2);

@@ -45,7 +45,11 @@ const receiving = async (name: string, microseconds: number): Promise<Row> => {
     },
   });
   const job = {
-    ...{ files, recordsPerRequest, connections: 8, rate: requestsPerSecond, url: `${oiq.otlp}/v1/logs` },
+    files,
+    recordsPerRequest,
+    connections: 8,
+    rate: requestsPerSecond,
+    url: `${oiq.otlp}/v1/logs`,
     headers: { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
   };
   await runLoad({ ...job, seconds: 5 });
@@ -67,7 +71,12 @@ const stepping = (): Row[] => {
   const messages = payloads.map((value, offset) => {
     const member = { length: value.length, size: value.length, records: recordsPerRequest, receivedAtMs: Date.now() };
     const headers = encodeHeaders({
-      ...{ tenantId: 'acme', projectId: 'shop', keyId: 'key', signal: 'logs', format: 'otlp', encoding: 'identity' },
+      tenantId: 'acme',
+      projectId: 'shop',
+      keyId: 'key',
+      signal: 'logs',
+      format: 'otlp',
+      encoding: 'identity',
       members: [{ ...member, source: '', traceparent: '' }],
     });
     return { offset, timestampMs: Date.now(), key: '', value, headers };

@@ -107,11 +107,13 @@ export const startPeer = async (program: string): Promise<Peer> => {
     );
   await eventually('Prometheus is ready', isReady);
   const headers = {
-    ...{ 'content-type': contentTypes[2], 'content-encoding': 'snappy' },
+    'content-type': contentTypes[2],
+    'content-encoding': 'snappy',
     'x-prometheus-remote-write-version': '2.0.0',
   };
   return {
-    ...{ pid: child.pid ?? 0, url },
+    pid: child.pid ?? 0,
+    url,
     async write(body) {
       const answer = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
       if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);

@@ -30,7 +30,9 @@ const startMs = endMs - hourMs - 600_000;
 
 const seriesOf = (index: number) => ({
   labels: Object.entries({
-    ...{ __name__: `requests_${index % panels}_total`, instance: `i${Math.floor(index / panels)}`, job: 'shop' },
+    __name__: `requests_${index % panels}_total`,
+    instance: `i${Math.floor(index / panels)}`,
+    job: 'shop',
     zone: `z${Math.floor(index / panels) % zones}`,
   }),
   samples: Array.from({ length: (endMs - startMs) / intervalMs }, (_, step) => ({
@@ -63,7 +65,9 @@ interface Side {
 }
 const sides: readonly Side[] = [
   {
-    ...{ name: 'oiq', pid: subject.oiq.pid, url: `${subject.oiq.http}/api/prom/api/v1` },
+    name: 'oiq',
+    pid: subject.oiq.pid,
+    url: `${subject.oiq.http}/api/prom/api/v1`,
     headers: { authorization: `Bearer ${subject.token}`, 'cache-control': 'no-cache' },
   },
   { name: 'Prometheus', pid: peer.pid, url: peer.url, headers: {} },
@@ -92,7 +96,9 @@ const panel = (index: number, shiftMs: number): Question => ({
   path: 'query_range',
   parameters: {
     query: `sum by (zone) (rate(requests_${index}_total[5m]))`,
-    ...{ start: String((endMs - hourMs - shiftMs) / 1000), end: String((endMs - shiftMs) / 1000), step: '15' },
+    start: String((endMs - hourMs - shiftMs) / 1000),
+    end: String((endMs - shiftMs) / 1000),
+    step: '15',
   },
 });
 
@@ -109,8 +115,13 @@ const compare = async (what: string, works: (side: Side) => Promise<number[]>): 
   for (const side of sides) seen.push(await measured(side, () => works(side)));
   const [oiq = { cpuMs: 0, p50: 0 }, prometheus = { cpuMs: 0, p50: 0 }] = seen;
   figures.push({
-    ...{ what, 'oiq CPU-ms': oiq.cpuMs, 'Prometheus CPU-ms': prometheus.cpuMs, 'by CPU': oiq.cpuMs / prometheus.cpuMs },
-    ...{ 'oiq p50': oiq.p50, 'Prometheus p50': prometheus.p50, 'by p50': oiq.p50 / prometheus.p50 },
+    what,
+    'oiq CPU-ms': oiq.cpuMs,
+    'Prometheus CPU-ms': prometheus.cpuMs,
+    'by CPU': oiq.cpuMs / prometheus.cpuMs,
+    'oiq p50': oiq.p50,
+    'Prometheus p50': prometheus.p50,
+    'by p50': oiq.p50 / prometheus.p50,
     'load average': loadavg()[0] ?? 0,
   });
   console.error(JSON.stringify(figures.at(-1)));

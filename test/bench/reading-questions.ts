@@ -32,24 +32,37 @@ const lists = (middle: number): readonly QuestionInput[] => [
   { name: 'newest 100 of a common word', maxMs: 60, search: 'completed', logsql: 'completed', isForMany: true },
   { name: 'newest 100 of a word of 1 %', maxMs: 60, search: 'deadlock', logsql: 'deadlock', isForMany: true },
   {
-    ...{ name: 'newest 100 of a service', maxMs: 60, service: 'orders-000' },
+    name: 'newest 100 of a service',
+    maxMs: 60,
+    service: 'orders-000',
     logsql: '{"service.name"="orders-000"}',
     isForMany: true,
   },
   {
-    ...{ name: 'an attribute equals', maxMs: 100, search: 'attribute.user.id:u000042' },
+    name: 'an attribute equals',
+    maxMs: 100,
+    search: 'attribute.user.id:u000042',
     logsql: '"user.id":="u000042"',
   },
   {
-    ...{ name: 'a phrase, one hour', maxMs: 300, search: '"returned 503 after"', hours: 1 },
+    name: 'a phrase, one hour',
+    maxMs: 300,
+    search: '"returned 503 after"',
+    hours: 1,
     logsql: '"returned 503 after"',
   },
   {
-    ...{ name: 'a regular expression, one hour', maxMs: 300, search: '/took 12[0-9]{2} ms/', hours: 1 },
+    name: 'a regular expression, one hour',
+    maxMs: 300,
+    search: '/took 12[0-9]{2} ms/',
+    hours: 1,
     logsql: '~"took 12[0-9]{2} ms"',
   },
   {
-    ...{ name: 'an attribute is greater, one hour', maxMs: 300, search: 'attribute.duration_ms:>999.9', hours: 1 },
+    name: 'an attribute is greater, one hour',
+    maxMs: 300,
+    search: 'attribute.duration_ms:>999.9',
+    hours: 1,
     logsql: '"duration_ms":>999.9',
   },
 ];
@@ -73,7 +86,9 @@ export const questionsOf = ({
     const what =
       search === undefined ? `service=${encodeURIComponent(service ?? '')}` : `search=${encodeURIComponent(search)}`;
     return {
-      ...{ name, maxMs, path: `/api/logs?${range}&limit=100&${what}` },
+      name,
+      maxMs,
+      path: `/api/logs?${range}&limit=100&${what}`,
       logsql: `query=${encodeURIComponent(logsql)}&${peerRange}&limit=100`,
       ...(isForMany === undefined ? {} : { isForMany }),
     };
@@ -84,12 +99,14 @@ export const questionsOf = ({
   return [
     ...lists(Math.floor(requests / 2)).map(question),
     {
-      ...{ name: 'count of a common word by minute', maxMs: 300 },
+      name: 'count of a common word by minute',
+      maxMs: 300,
       path: `/api/logs/histogram?${allDay}&step=60s&search=completed`,
       logsql: stats('completed | stats by (_time:1m) count() as n', peerAllDay),
     },
     {
-      ...{ name: 'top 10 values of an attribute, one hour', maxMs: 150 },
+      name: 'top 10 values of an attribute, one hour',
+      maxMs: 150,
       path: `/api/logs/fields/user.id/values?${lastHour}&limit=10`,
       logsql: stats('* | stats by ("user.id") count() as n | sort by (n desc) limit 10', peerLastHour),
     },

@@ -156,7 +156,8 @@ const compared = async (question: Question, all: readonly Target[]): Promise<Row
       if (its?.note === '') await runOnce(target, question, its, round > 0);
     }
   const row: Row = {
-    ...{ question: question.name, 'at most ms': question.maxMs },
+    question: question.name,
+    'at most ms': question.maxMs,
     ...Object.assign({}, ...[...seen].map(([name, its]) => figures(name, its))),
     ...ratios(seen.get('oiq'), seen.get('VictoriaLogs')),
   };
@@ -171,7 +172,12 @@ const many = async (question: Question, all: readonly Target[]): Promise<Row> =>
     if (url === undefined) continue;
     const before = cpuOf(target);
     const load = await runLoad({
-      ...{ url, headers: target.headers, files: [], recordsPerRequest: 1, connections: readers, seconds },
+      url,
+      headers: target.headers,
+      files: [],
+      recordsPerRequest: 1,
+      connections: readers,
+      seconds,
     });
     const cpu = cpuOf(target) - before;
     row[`${target.name} queries/s`] = load.acknowledged / load.seconds;
@@ -198,7 +204,9 @@ const victoriaLogs = async (directory: string): Promise<{ peer: Peer; url: strin
 
 const sendTo = async (url: string, body: Buffer): Promise<void> => {
   const response = await fetch(url, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body },
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body,
   });
   if (!response.ok) throw new Error(`VictoriaLogs answered ${response.status}: ${await response.text()}`);
 };
@@ -250,7 +258,9 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
   const all: Target[] = [await asOiq('oiq', oiq, server === undefined ? [] : [server.pid])];
   if (victoria !== undefined)
     all.push({
-      ...{ name: 'VictoriaLogs', pids: [victoria.peer.pid], headers: {} },
+      name: 'VictoriaLogs',
+      pids: [victoria.peer.pid],
+      headers: {},
       url: ({ logsql }) => logsql && `${victoria.url}/select/logsql/query?${logsql}`,
     });
   const questions = questionsOf({ fromMs: toMs - dayMs, toMs, requests: Math.ceil(rows / recordsPerRequest) });

@@ -35,7 +35,8 @@ const send = async (all: readonly Records[]): Promise<void> => {
       {
         logRecords: Array.from({ length: records }, (_, at) => ({
           timeUnixNano: `${fromMs + at}000000`,
-          ...{ severityNumber, body: { stringValue: 'a line' } },
+          severityNumber,
+          body: { stringValue: 'a line' },
         })),
       },
     ],

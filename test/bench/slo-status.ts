@@ -29,7 +29,9 @@ const ways = [
 /** An objective with slices of all minutes of its window, and one look at it. */
 const made = async (id: string, days: number, way: (typeof ways)[number]) => {
   const slo = SloFields.parse({
-    ...{ name: id, service: id, windowDays: Math.min(days, 366) },
+    name: id,
+    service: id,
+    windowDays: Math.min(days, 366),
     query: {
       ...way,
       ...(days > 366 && { calendar: { period: 'year', timeZone: 'UTC', startsAt: '2026-01-01T00:00' } }),

@@ -95,7 +95,11 @@ const measured = async (count: number, withObjectives: boolean, minutes: number,
     });
     const seconds = 60 - (performance.now() - begun) / 1000;
     const { records, failed, firstFailure } = await runLoad({
-      ...{ url: `${oiq.otlp}/v1/logs`, files, recordsPerRequest, connections: 8, seconds },
+      url: `${oiq.otlp}/v1/logs`,
+      files,
+      recordsPerRequest,
+      connections: 8,
+      seconds,
       headers: { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
       // What making the records takes is made up for.
       rate: (rate / recordsPerRequest) * (60 / seconds),

@@ -72,7 +72,9 @@ const metrics = {
 const ports = { bus, documents, columns, metrics, log: silent, clock };
 const sinks = await startSinks({ ...ports, embedded: true, only: ['slo-slices', 'alert-evaluations'], threads: 1 });
 const role = await startProcessors({
-  ...{ ...ports, columns: countingColumns, settings: settingsOf({}) },
+  ...ports,
+  columns: countingColumns,
+  settings: settingsOf({}),
   only: ['slo-measurement', 'alert-evaluation'],
 });
 await sleep(3000);

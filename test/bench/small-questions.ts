@@ -57,7 +57,8 @@ await fill(columns, 'logs', { tenantId, day: { records: rows, fromMs, toMs: nowM
 await columns.close();
 
 const environment = {
-  ...{ ...withoutLimits, OIQ_API_REQUESTS_PER_SECOND: '1000000' },
+  ...withoutLimits,
+  OIQ_API_REQUESTS_PER_SECOND: '1000000',
   ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }),
 };
 const oiq = await startOiq({ dataDirectory, environment });
@@ -80,7 +81,9 @@ const panels = (matcher: string): [string, object] => [
         { kind: 'promql', expression: `sum by (device) (rate(node_${index}{job="node"${matcher}}[5m]))` },
       ]),
     ),
-    ...{ from: String(fromMs), to: String(nowMs), step: '15s' },
+    from: String(fromMs),
+    to: String(nowMs),
+    step: '15s',
   },
 ];
 const questions: Readonly<Record<string, (index: number) => string | [string, object]>> = {

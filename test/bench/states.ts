@@ -49,8 +49,12 @@ const stateOf = (partition: number, round: number): Buffer => {
       next() < 0.3 ? '<*>' : `${words[Math.floor(next() * words.length)]}`,
     ).join(' ');
     const entry = JSON.stringify({
-      ...{ id: hex(16), service: `service-${Math.floor(next() * 40)}`, template, count: Math.floor(next() * 1e6) },
-      ...{ firstSeen: 1.7e12 + Math.floor(next() * 1e9), lastSeen: 1.7e12 + Math.floor(next() * 1e9) },
+      id: hex(16),
+      service: `service-${Math.floor(next() * 40)}`,
+      template,
+      count: Math.floor(next() * 1e6),
+      firstSeen: 1.7e12 + Math.floor(next() * 1e9),
+      lastSeen: 1.7e12 + Math.floor(next() * 1e9),
       example: `${template} ${hex(24)}`,
     });
     entries.push(entry);

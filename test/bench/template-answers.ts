@@ -134,7 +134,8 @@ const peer = await startPeer(program);
 const request = async (method: string, path: string, body?: unknown): Promise<Json> => {
   const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
   const answer = await fetch(`${subject.oiq.http}${path}`, {
-    ...{ method, headers },
+    method,
+    headers,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
@@ -161,7 +162,9 @@ const compare = async (place: string, query: Json, result: Json): Promise<void> 
 const alone = (document: Json): Json => ({
   ...document,
   panels: document.panels.map((panel: Json) => ({
-    ...{ ...panel, formulas: [], transformations: [] },
+    ...panel,
+    formulas: [],
+    transformations: [],
     queries: panel.queries.map((query: Json) => ({ ...query, hidden: false })),
   })),
 });

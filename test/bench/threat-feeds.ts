@@ -58,8 +58,12 @@ const texts = {
     JSON.stringify({
       type: 'bundle',
       objects: Array.from({ length: count }, (_, index) => ({
-        ...{ type: 'indicator', id: `indicator--${index}`, pattern_type: 'stix', name: `Campaign ${index % 97}` },
-        ...{ pattern: `[domain-name:value = '${domainOf(index)}']`, valid_from: '2026-01-01T00:00:00Z' },
+        type: 'indicator',
+        id: `indicator--${index}`,
+        pattern_type: 'stix',
+        name: `Campaign ${index % 97}`,
+        pattern: `[domain-name:value = '${domainOf(index)}']`,
+        valid_from: '2026-01-01T00:00:00Z',
       })),
     }),
 } as const;
@@ -70,7 +74,9 @@ const port = await new Promise<number>((resolve) =>
   server.once('listening', () => resolve((server.address() as AddressInfo).port)),
 );
 const reading = {
-  ...{ outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }), box, tenantId },
+  outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }),
+  box,
+  tenantId,
   signal: new AbortController().signal,
 };
 const dropping = ((_tenant: string) => ({
@@ -87,10 +93,19 @@ for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
   for (const format of ['list', 'stix'] as const) {
     served = Buffer.from(texts[format](size));
     const feed: ThreatFeed = {
-      ...{ name: `${format} ${size}`, description: '', enabled: true, everySeconds: 3600, confidence: 50 },
-      ...{ location: { type: 'url', url: `http://127.0.0.1:${port}/`, format }, authentication: { type: 'none' } },
-      ...{ validDays: null, halfLifeDays: null, maxBytes: 500_000_000, maxIndicators: 1_000_000 },
-      ...{ raisesSignals: false, retroHuntDays: 7 },
+      name: `${format} ${size}`,
+      description: '',
+      enabled: true,
+      everySeconds: 3600,
+      confidence: 50,
+      location: { type: 'url', url: `http://127.0.0.1:${port}/`, format },
+      authentication: { type: 'none' },
+      validDays: null,
+      halfLifeDays: null,
+      maxBytes: 500_000_000,
+      maxIndicators: 1_000_000,
+      raisesSignals: false,
+      retroHuntDays: 7,
     };
     const nowMs = Date.now();
     const importOptions = {

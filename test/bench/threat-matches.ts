@@ -35,8 +35,16 @@ const made: readonly (() => readonly [IndicatorType, string])[] = [
 const indicators = Array.from({ length: indicatorCount }, (): BlockIndicator => {
   const [type, value] = (made[random(made.length)] as (typeof made)[number])();
   return {
-    ...{ type, value, source: `feed ${random(8)}`, confidence: random(101), validFrom: null, validUntil: null },
-    ...{ isRevoked: false, seenAt: new Date(firstMs).toISOString(), halfLifeDays: null, raisesSignals: false },
+    type,
+    value,
+    source: `feed ${random(8)}`,
+    confidence: random(101),
+    validFrom: null,
+    validUntil: null,
+    isRevoked: false,
+    seenAt: new Date(firstMs).toISOString(),
+    halfLifeDays: null,
+    raisesSignals: false,
   };
 });
 
@@ -99,7 +107,9 @@ const messages = Array.from({ length: 300 }, (_, offset) => ({
       },
     ],
   }),
-  ...{ key: '', offset, timestampMs: firstMs },
+  key: '',
+  offset,
+  timestampMs: firstMs,
 }));
 const records = messages.length * perMessage;
 

@@ -70,7 +70,10 @@ const queries = (signal: Signal): fc.Arbitrary<NaiveQuery> =>
     })
     .map(({ measures, ...rest }) => ({
       ...AggregateQuery.parse({
-        ...{ kind: 'aggregate', signal, limit: 10_000, ...rest },
+        kind: 'aggregate',
+        signal,
+        limit: 10_000,
+        ...rest,
         measures: measures.map((each, index) => ({ ...each, as: `m${index}` })),
       }),
       signal,
@@ -231,8 +234,12 @@ const requestAt: Readonly<Record<Signal, (times: readonly bigint[]) => object>> 
         scopeSpans: [
           {
             spans: times.map((time) => ({
-              ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'a', attributes: [kOf(time)] },
-              ...{ startTimeUnixNano: String(time), endTimeUnixNano: String(time + second) },
+              traceId: Buffer.alloc(16, 1),
+              spanId: Buffer.alloc(8, 1),
+              name: 'a',
+              attributes: [kOf(time)],
+              startTimeUnixNano: String(time),
+              endTimeUnixNano: String(time + second),
             })),
           },
         ],
@@ -273,7 +280,9 @@ for (const signal of ['logs', 'traces'] as const)
         (_, index) => (index * index + round) % 5 < 2,
       );
       const message = messageOf([encode[signal](requestAt[signal](times))], {
-        ...{ tenantId: reading.columns.tenantId, signal, offset: round },
+        tenantId: reading.columns.tenantId,
+        signal,
+        offset: round,
       });
       await tables.land([message], { sink: signal });
       for (const query of queries) {

@@ -144,7 +144,9 @@ test('a query with a step is scored by its own past, and what is as expected doe
   await landLogs('shop', [2, 5], '60');
   const query = {
     query: { ...count, search: 'service:shop OR service:mail', groupBy: ['service'] },
-    ...{ step: '1m', falseAlarmsPerWeek: 0.1, direction: 'above' },
+    step: '1m',
+    falseAlarmsPerWeek: 0.1,
+    direction: 'above',
   };
   const all = await evaluated(anomalyRule(query), [0, 2, 3, 4]);
   t.deepEqual(transitionTexts(all), ['', '', 'shop firing critical', '']);
@@ -166,16 +168,24 @@ test('a query with a step is scored by its own past, and what is as expected doe
 test('what grows towards its limit fires by the probability, and says when', async (t) => {
   await landLogs('disk', [-2880, 0], '1', '100 + number / 20 + cityHash64(number) % 3');
   const query = (above: number, horizon: string) => ({
-    ...{ kind: 'forecast', step: '30m', history: '2d', horizon, until: { above } },
+    kind: 'forecast',
+    step: '30m',
+    history: '2d',
+    horizon,
+    until: { above },
     query: {
-      ...{ kind: 'aggregate', signal: 'logs', search: 'service:disk', groupBy: ['service'] },
+      kind: 'aggregate',
+      signal: 'logs',
+      search: 'service:disk',
+      groupBy: ['service'],
       measures: [{ function: 'avg', field: 'used' }],
     },
   });
   const rule = (of: object): AlertRule =>
     ruleOf({
       condition: {
-        ...{ kind: 'threshold', query: of },
+        kind: 'threshold',
+        query: of,
         thresholds: [{ severity: 'critical', operator: 'at-least', value: 90, unit: '%' }],
       },
     });
@@ -219,11 +229,14 @@ const bands = async (query: object, [from, to]: readonly [number, number], stepM
     { kind: 'anomaly', ...query } as never,
     { ...reading(of), nowMs: nowMs + 60 * minute },
     {
-      ...{ range, stepMs },
+      range,
+      stepMs,
     },
   );
   return series.map(({ labels, unit, points }) => ({
-    ...{ of: labels['service'], band: labels['band'], unit },
+    of: labels['service'],
+    band: labels['band'],
+    unit,
     points: points.map(([at, value]) => [(at - nowMs) / minute, value]),
   }));
 };

@@ -25,8 +25,11 @@ const present = {
 };
 const absence = { kind: 'absence', query: errorsByService, window: '10m', severity: 'error' };
 const composite = {
-  ...{ kind: 'composite', severity: 'error' },
-  ...{ expression: 'a && !b', rules: { a: '1', b: '2' }, groupBy: ['service'] },
+  kind: 'composite',
+  severity: 'error',
+  expression: 'a && !b',
+  rules: { a: '1', b: '2' },
+  groupBy: ['service'],
 };
 const cases: readonly Case[] = [
   ['fires at once without for', ruleOf(), [[0, { cart: 11 }]], ['0 cart: inactive → firing critical']],
@@ -584,10 +587,19 @@ test('a transition says what, since when, why, and with which labels and annotat
   const ms = (minute: number): number => Date.UTC(2026, 2, 1, 0, minute);
   const { id, alertId, ...transition } = firing?.transitions[0] ?? {};
   t.deepEqual(transition as object, {
-    ...{ tenantId: 'tenant', projectId: 'shop', ruleId: 'rule-1', ruleVersion: 3, ruleName: 'Errors' },
+    tenantId: 'tenant',
+    projectId: 'shop',
+    ruleId: 'rule-1',
+    ruleVersion: 3,
+    ruleName: 'Errors',
     labels: { alertname: 'Errors', severity: 'page', service: 'cart', team: 'shop', where: 'CART' },
     annotations: { summary: 'cart has 1.3k errors' },
-    ...{ severity: 'critical', from: 'pending', to: 'firing', atMs: ms(2), startedAtMs: ms(2), value: 1300 },
+    severity: 'critical',
+    from: 'pending',
+    to: 'firing',
+    atMs: ms(2),
+    startedAtMs: ms(2),
+    value: 1300,
     held: { value: 1300, text: '1300', threshold: 'above 10' },
     reason: '1300 is above 10 over 5m, for 2m',
   });

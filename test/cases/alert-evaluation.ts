@@ -23,7 +23,8 @@ export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
       (condition as Given | undefined)?.['kind'] !== undefined
         ? condition
         : {
-            ...{ kind: 'threshold', query: errorsByService },
+            kind: 'threshold',
+            query: errorsByService,
             thresholds: [{ severity: 'critical', operator: 'above', value: 10 }],
             ...(condition as Given),
           },
@@ -37,7 +38,8 @@ export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
 export type Values = Readonly<Record<string, number | null | readonly (number | null)[]>>;
 
 export const answerOfValues = (values: Values, unit = ''): RuleAnswer => ({
-  ...{ kind: 'groups', unit },
+  kind: 'groups',
+  unit,
   groups: Object.entries(values).map(([service, given]) => ({
     labels: service === '' ? {} : { service },
     points: (Array.isArray(given) ? given : [given]) as (number | null)[],
@@ -56,7 +58,10 @@ export const evaluations = (
   return answers.map(([minute, given]) => {
     const answer = 'kind' in given ? (given as RuleAnswer) : answerOfValues(given as Values, unit);
     const evaluation = evaluate({
-      ...{ tenantId: 'tenant', prior, answer, nowMs: originMs + minute * 60_000 },
+      tenantId: 'tenant',
+      prior,
+      answer,
+      nowMs: originMs + minute * 60_000,
       rule: typeof rule === 'function' ? rule(minute) : rule,
     });
     // What is kept between evaluations is JSON.

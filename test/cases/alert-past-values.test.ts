@@ -8,7 +8,9 @@ const conditionOf = (given: object): AlertCondition =>
   AlertRuleFields.parse({
     name: 'x',
     condition: {
-      ...{ kind: 'threshold', query: errorsByService, thresholds: [{ severity: 'warning', operator: 'any' }] },
+      kind: 'threshold',
+      query: errorsByService,
+      thresholds: [{ severity: 'warning', operator: 'any' }],
       ...given,
     },
   }).condition;

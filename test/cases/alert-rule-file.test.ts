@@ -45,13 +45,11 @@ test('rules are read with all that they say, and what cannot be read is told by 
     ],
   );
   t.like(rules[0]?.rule, {
-    ...{
-      interval: '30s',
-      for: '90m',
-      keepFiringFor: '5m',
-      onError: 'keep',
-      labels: { team: 'shop', severity: 'page' },
-    },
+    interval: '30s',
+    for: '90m',
+    keepFiringFor: '5m',
+    onError: 'keep',
+    labels: { team: 'shop', severity: 'page' },
     annotations: { summary: '{{ $labels.instance }} is down ({{ $value }})' },
     condition: {
       query: { kind: 'promql', expression: 'up{job="cart"} == 0' },
@@ -111,8 +109,8 @@ test('recording rules are read with their group, in their order', (t) => {
 test('recording rules are written beside the alerts of their group, and read again the same', (t) => {
   const { rules, recordings } = readRuleFile(recordingFile);
   const alerts = saved(rules.flatMap(({ rule }) => rule ?? []));
-  const { text, leftOut } = writeRuleFile(alerts, recordings);
-  t.deepEqual(leftOut, []);
+  const { text, excluded } = writeRuleFile(alerts, recordings);
+  t.deepEqual(excluded, []);
   t.deepEqual(readRuleFile(text).recordings, recordings);
   t.deepEqual(
     readRuleFile(text).rules.map(({ rule, record }) => rule?.name ?? record),
@@ -125,7 +123,8 @@ test('an answer of more groups than the limit of a rule is an evaluation that fa
   const groups = Array.from({ length: 6 }, (_, index) => ({ labels: { job: String(index) }, points: [1] }));
   const given = { tenantId: 'a', rule, nowMs: 60_000 };
   const first = evaluate({
-    ...{ ...given, prior: emptyState() },
+    ...given,
+    prior: emptyState(),
     answer: { kind: 'groups', unit: '', groups: groups.slice(0, 5) },
   });
   t.is(first.error, undefined);
@@ -139,8 +138,8 @@ test('an answer of more groups than the limit of a rule is an evaluation that fa
 
 test('what was read is written as it was, and read again the same', (t) => {
   const rules = readRuleFile(file).rules.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
-  const { text, leftOut } = writeRuleFile(saved(rules));
-  t.deepEqual(leftOut, []);
+  const { text, excluded } = writeRuleFile(saved(rules));
+  t.deepEqual(excluded, []);
   t.deepEqual(
     readRuleFile(text).rules.map(({ rule }) => rule),
     rules,
@@ -151,7 +150,7 @@ test('a threshold becomes part of the expression, and rules without a form in Pr
   const rule = (name: string, condition: object): AlertRuleFields =>
     AlertRuleFields.parse({ name, condition: { kind: 'threshold', ...condition } });
   const promql = { kind: 'promql', expression: 'up' };
-  const { text, leftOut } = writeRuleFile(
+  const { text, excluded } = writeRuleFile(
     saved([
       rule('above', { query: promql, thresholds: [{ severity: 'error', operator: 'above', value: 2 }] }),
       rule('outside', { query: promql, thresholds: [{ severity: 'error', operator: 'outside', value: 1, upper: 3 }] }),
@@ -161,7 +160,7 @@ test('a threshold becomes part of the expression, and rules without a form in Pr
       }),
     ]),
   );
-  t.deepEqual(leftOut, ['counted']);
+  t.deepEqual(excluded, ['counted']);
   t.deepEqual(
     readRuleFile(text).rules.map(({ rule: read }) => JSON.parse(JSON.stringify(read)).condition.query.expression),
     ['(up) > 2', '(up) < 1 or (up) > 3'],

@@ -7,7 +7,10 @@ import { emptyState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from './alert-evaluation.ts';
 
 const rule: AlertRule = ruleOf({
-  ...{ name: 'Full', for: '1m', keepFiringFor: '1m', labels: { team: 'shop', size: '{{ $value }}' } },
+  name: 'Full',
+  for: '1m',
+  keepFiringFor: '1m',
+  labels: { team: 'shop', size: '{{ $value }}' },
   condition: {
     query: { kind: 'promql', expression: 'disk > 80' },
     thresholds: [{ severity: 'warning', operator: 'any' }],
@@ -23,7 +26,10 @@ const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups
   for (const [minute, answer] of answers.entries()) {
     const nowMs = minute * 60_000;
     const { state } = evaluate({
-      ...{ tenantId: 'a', rule: own, nowMs, prior: before === undefined ? emptyState() : (before.state as never) },
+      tenantId: 'a',
+      rule: own,
+      nowMs,
+      prior: before === undefined ? emptyState() : (before.state as never),
       answer: { kind: 'groups', unit: '', groups: answer },
     });
     written = alertSeries(before, { rule: own, state }, nowMs);

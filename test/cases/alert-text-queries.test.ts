@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Answers } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { Reading } from '../../queries/reading.ts';
+import type { QueryReading } from '../../queries/promql/reading.ts';
 import { writeRequestOf } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -40,8 +40,10 @@ test.after.always(() => Promise.all([tables.close(), promql.close()]));
 const makeReading = (counted = { statements: 0 }) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const columns = tables.columns.of('acme');
-  const reading: Reading = {
-    ...{ nowMs: atMs, plan: defaultPlans['enterprise'] as Reading['plan'], promql: { threads: promql, translation } },
+  const reading: QueryReading = {
+    nowMs: atMs,
+    plan: defaultPlans['enterprise'] as QueryReading['plan'],
+    promql: { threads: promql, translation },
     columns: {
       ...columns,
       native(sql, parameters, limits) {
@@ -127,7 +129,11 @@ test('texts of many alerts that begin at once are asked together', async (t) => 
   const { transitions } = await withTextAnswers(
     (queried) =>
       evaluate({
-        ...{ tenantId: 'acme', rule, prior: emptyState(), answer: { kind: 'groups', unit: '', groups }, nowMs: atMs },
+        tenantId: 'acme',
+        rule,
+        prior: emptyState(),
+        answer: { kind: 'groups', unit: '', groups },
+        nowMs: atMs,
         queried,
       }),
     makeReading(counted),

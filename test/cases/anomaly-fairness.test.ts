@@ -17,23 +17,39 @@ const startMs = Date.UTC(2026, 0, 5);
 const stepOf = (tenantId: string, count: number, step: number): AnomalyPoints[] => {
   const parts = inParts(
     Array.from({ length: count }, (_, index) => ({
-      ...{
-        name: 'count',
-        unit: '{record}',
-        labels: { service: `s${index}` },
-        values: [100 + ((7 * index + step) % 5)],
-      },
+      name: 'count',
+      unit: '{record}',
+      labels: { service: `s${index}` },
+      values: [100 + ((7 * index + step) % 5)],
     })),
   );
   return parts.map((series, part) => ({
-    ...{ tenantId, detectorId: `of-${tenantId}`, question: 'q', stepMs },
+    tenantId,
+    detectorId: `of-${tenantId}`,
+    question: 'q',
+    stepMs,
     detector: {
-      ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0 },
-      ...{ falseAlarmsPerWeek: 1, signals: ['logs'] },
+      name: 'Records',
+      projectId: '',
+      labels: {},
+      direction: 'both',
+      leastChange: 0,
+      falseAlarmsPerWeek: 1,
+      signals: ['logs'],
     },
-    ...{ fromMs: startMs + step * stepMs, toMs: startMs + (step + 1) * stepMs, lookMs: startMs + (step + 2) * stepMs },
-    ...{ mode: 'now', part, isLast: part === parts.length - 1, counts: ['count'], gaps: [] },
-    ...{ learntFromMs: startMs, learnsUntilMs: null, seriesCount: count, error: '', series },
+    fromMs: startMs + step * stepMs,
+    toMs: startMs + (step + 1) * stepMs,
+    lookMs: startMs + (step + 2) * stepMs,
+    mode: 'now',
+    part,
+    isLast: part === parts.length - 1,
+    counts: ['count'],
+    gaps: [],
+    learntFromMs: startMs,
+    learnsUntilMs: null,
+    seriesCount: count,
+    error: '',
+    series,
   }));
 };
 

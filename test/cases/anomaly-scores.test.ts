@@ -25,16 +25,37 @@ const made = (
 ): AnomalyPoints => {
   const steps = Math.max(1, ...Object.values(services).map(({ length }) => length));
   return {
-    ...{ tenantId: 'acme', detectorId: 'd', question: 'q', stepMs },
+    tenantId: 'acme',
+    detectorId: 'd',
+    question: 'q',
+    stepMs,
     detector: {
-      ...{ name: 'Errors', projectId: '', labels: { team: 'shop' }, direction: 'both', leastChange: 0 },
-      ...{ falseAlarmsPerWeek: 0.2, signals: ['logs'], ...detector },
+      name: 'Errors',
+      projectId: '',
+      labels: { team: 'shop' },
+      direction: 'both',
+      leastChange: 0,
+      falseAlarmsPerWeek: 0.2,
+      signals: ['logs'],
+      ...detector,
     },
-    ...{ fromMs: startMs + from * stepMs, toMs: startMs + (from + steps) * stepMs },
-    ...{ lookMs: startMs + (from + steps) * stepMs, mode: 'now', part: 0, isLast: true, counts: ['count'], gaps: [] },
-    ...{ learntFromMs: startMs, learnsUntilMs: null, seriesCount: 2, error: '' },
+    fromMs: startMs + from * stepMs,
+    toMs: startMs + (from + steps) * stepMs,
+    lookMs: startMs + (from + steps) * stepMs,
+    mode: 'now',
+    part: 0,
+    isLast: true,
+    counts: ['count'],
+    gaps: [],
+    learntFromMs: startMs,
+    learnsUntilMs: null,
+    seriesCount: 2,
+    error: '',
     series: Object.entries(services).map(([service, values]) => ({
-      ...{ name: 'count', unit: '{record}', labels: { service }, values: [...values] },
+      name: 'count',
+      unit: '{record}',
+      labels: { service },
+      values: [...values],
     })),
     ...more,
   };
@@ -300,9 +321,16 @@ const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | u
     const { id, key, direction, value, before: expected, beginMs } = last;
     marks.push({ anomalyId: id, verdict, direction, change: value - (expected ?? 0), atMs: beginMs });
     const documentId = feedbackId('d', key);
-    detector.run.task.change(anomalyFeedback.name, 'acme', documentId, {
-      ...{ id: documentId, version: ++version, createdAt: '', updatedAt: '', detectorId: 'd', series: key, marks },
-    });
+    const feedback = {
+      id: documentId,
+      version: ++version,
+      createdAt: '',
+      updatedAt: '',
+      detectorId: 'd',
+      series: key,
+      marks,
+    };
+    detector.run.task.change(anomalyFeedback.name, 'acme', documentId, feedback);
   }
   return begins;
 };
@@ -322,8 +350,14 @@ test('a series takes two kilobytes of a snapshot at most, and comes back from it
   const ms = Date.UTC(2026, 0, 5);
   for (let index = 0; index < 100; index++)
     state.add(watched, index.toString(16).padStart(16, '0'), {
-      ...{ name: 'requests', unit: '1/s', labels: { 'service.name': `a-service-with-a-name-${index}` } },
-      ...{ firstMs: ms, upToMs: ms + 300_000, seenMs: ms + 300_000, speaks: true, episode: undefined },
+      name: 'requests',
+      unit: '1/s',
+      labels: { 'service.name': `a-service-with-a-name-${index}` },
+      firstMs: ms,
+      upToMs: ms + 300_000,
+      seenMs: ms + 300_000,
+      speaks: true,
+      episode: undefined,
       known: new Uint8Array(stateBytes).fill(index),
     });
   const saved = Buffer.concat(piecesOf(watchedDetectors.save(state)));

@@ -21,8 +21,12 @@ const contextAt = (nowMs: number): QueryContext => ({
 });
 const counting = (service: string) =>
   queryOf({
-    ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: [] },
-    ...{ search: `service:${service}`, limit: 10 },
+    kind: 'aggregate',
+    signal: 'logs',
+    measures: [{ function: 'count' }],
+    groupBy: [],
+    search: `service:${service}`,
+    limit: 10,
   } as unknown as QueryRequest);
 
 interface Statement {
@@ -48,7 +52,9 @@ const opened = ({ sharedMs = 600_000, aloneMs = 600_000 } = {}) => {
   const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as Reading;
   const queue = new FairQueue({ slots: 1, slotsPerTenant: 1, waitingPerTenant: Number.POSITIVE_INFINITY });
   const answers = new Answers({
-    ...{ gatherMs: 0, sharedMs, aloneMs },
+    gatherMs: 0,
+    sharedMs,
+    aloneMs,
     async runInSlot(work, signal) {
       const end = await queue.acquire('tenant', signal);
       return work().finally(end);

@@ -51,7 +51,11 @@ test('an API token of which the feed has not told is looked up in the store, onc
     .of('a')
     .collection(apiTokens)
     .insert({
-      ...{ serviceAccountId: account.id, name: 'Token', hash, prefix: 'oiq_sa_x', scopes: ['logs:read'] },
+      serviceAccountId: account.id,
+      name: 'Token',
+      hash,
+      prefix: 'oiq_sa_x',
+      scopes: ['logs:read'],
       expiresAt: new Date(clock.now() + 60_000).toISOString(),
       createdBy: { type: 'user', id: '', name: '' },
     });

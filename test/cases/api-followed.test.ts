@@ -8,8 +8,11 @@ interface Item {
 }
 
 const makeItem = (version: number, n = version): Item & Stored => ({
-  ...{ id: 'x', n, version },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  id: 'x',
+  n,
+  version,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
 });
 
 /** Documents whose feed the test tells, as late as it likes. */

@@ -22,8 +22,8 @@ const cases: readonly (readonly [string, string, string?])[] = [
 for (const [id, expected, by] of cases)
   test(`${id} is ${expected}${by === undefined ? '' : `, by ${by}`}`, (t) => {
     const found = techniqueStatusOf(id);
-    t.is(found.standing, expected as typeof found.standing);
-    t.is(found.standing === 'revoked' ? found.by.id : undefined, by);
+    t.is(found.status, expected as typeof found.status);
+    t.is(found.status === 'revoked' ? found.by.id : undefined, by);
   });
 
 test('tags of groups, software and other namespaces are no techniques; former tactics are what they became', (t) => {
@@ -50,12 +50,17 @@ test('a rule covers its sub-technique and its technique, once each, in every tac
   for (const [, { technique, subtechniques, ...counts }] of found) {
     t.is(technique.id, 'T1078');
     t.deepEqual(counts, {
-      ...{ rules: 2, enabledRules: 1, testedRules: 1, seenRules: 1, unknownRules: 1, signals: 5 },
+      rules: 2,
+      enabledRules: 1,
+      testedRules: 1,
+      seenRules: 1,
+      unknownRules: 1,
+      signals: 5,
     });
     t.is(subtechniques.find((each) => each.technique.id === 'T1078.004')?.rules, 2);
   }
   t.deepEqual(
-    others.map(({ id, standing: status, rules: count }) => [id, status.standing, count]),
+    others.map(({ id, status, rules: count }) => [id, status.status, count]),
     [['T1086', 'revoked', 1]],
   );
 });

@@ -16,7 +16,8 @@ const attribute = (key: string, stringValue: string) => ({ key, value: { stringV
 
 test('attributes are told with their part of what records take, the largest first', async (t) => {
   const logRecords = Array.from({ length: 4 }, (_, index) => ({
-    ...{ timeUnixNano: `${receivedAtMs - 1000}000000`, body: { stringValue: 'x'.repeat(10) } },
+    timeUnixNano: `${receivedAtMs - 1000}000000`,
+    body: { stringValue: 'x'.repeat(10) },
     attributes: [attribute('cart', 'y'.repeat(6)), ...(index < 2 ? [attribute('dump', 'z'.repeat(56))] : [])],
   }));
   const sent = { resourceLogs: [{ resource: {}, scopeLogs: [{ logRecords }] }] };
@@ -24,7 +25,8 @@ test('attributes are told with their part of what records take, the largest firs
   await tables.land([{ ...message, offset: 1 }]);
   const ofLastHour = (tenant: string) =>
     attributeCosts({ columns: tables.columns.of(tenant) }, 'logs', {
-      ...{ from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n },
+      from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n,
+      to: BigInt(receivedAtMs) * 1_000_000n,
     });
   t.deepEqual(await ofLastHour('acme'), {
     looked: 4,

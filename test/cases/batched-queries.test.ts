@@ -245,7 +245,8 @@ test('PromQL at one instant is asked together, however far its windows reach bac
     const to = BigInt(endMs) * 1_000_000n;
     const pending = minutes.map((minute, index) =>
       answers.run(queryOf(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
-        ...{ range: { from: to - BigInt(minute) * 60_000_000_000n, to }, stepsFrom: 'range' },
+        range: { from: to - BigInt(minute) * 60_000_000_000n, to },
+        stepsFrom: 'range',
       }),
     );
     for (const answer of await Promise.all(pending)) t.is(answer.form, 'table');
@@ -264,7 +265,8 @@ test('what is asked at once is asked together, and what fails fails alone', asyn
     ...metrics.slice(0, 10),
     metric({ metric: 'm0', search: 'k:' }),
     {
-      ...{ kind: 'formula', expression: '100 * a / b' },
+      kind: 'formula',
+      expression: '100 * a / b',
       queries: { a: logs({ search: 'payment' }), b: logs({}) },
     } as QueryRequest,
   ];

@@ -7,8 +7,10 @@ const module = new URL('budget-threads-work.ts', import.meta.url);
 
 test('work that needs more memory than its thread has is refused as too large, and the next one runs', async (t) => {
   const threads = new BudgetThreads<CallReply>({
-    ...{ name: 'reading', module: new URL('../../queries/call-worker.ts', import.meta.url) },
-    ...{ memoryMb: 32, works: 'long texts' },
+    name: 'reading',
+    module: new URL('../../queries/call-worker.ts', import.meta.url),
+    memoryMb: 32,
+    works: 'long texts',
   });
   const refusals = { tooLong: () => new Error('too long'), tooLarge: () => new Error('too large') };
   const listOf = (length: number): Promise<CallReply> =>

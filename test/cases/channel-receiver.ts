@@ -61,7 +61,11 @@ export const startChannelReceiver = async (reply: Reply = { status: 200 }): Prom
 };
 
 const twilio = (url: string) => ({
-  ...{ url, accountSid: 'AC1234', authToken: 'token-of-twilio', from: '+15005550006', to: '+41441234567' },
+  url,
+  accountSid: 'AC1234',
+  authToken: 'token-of-twilio',
+  from: '+15005550006',
+  to: '+41441234567',
 });
 
 /** What each service answers when it has taken a notification, and how its channel is set to reach `url`. */

@@ -5,8 +5,11 @@ import { checkSentences } from '../../subjects/runbooks/checked-sentences.ts';
 import type { FoundPassage } from '../../subjects/runbooks/passage-index.ts';
 
 const passage = (text: string): FoundPassage => ({
-  ...{ book: { source: 'document', id: 'a', title: 'Queue', url: '', query: undefined }, nth: 0, headings: [] },
-  ...{ text, score: 1 },
+  book: { source: 'document', id: 'a', title: 'Queue', url: '', query: undefined },
+  nth: 0,
+  headings: [],
+  text,
+  score: 1,
 });
 const passages = [
   passage('The queue holds 500 orders. Restart the worker with `oiqctl start worker`.'),
@@ -28,9 +31,9 @@ const cases: Readonly<Record<string, readonly [text: string, sources: readonly n
 };
 for (const [title, [text, sources, isLeft]] of Object.entries(cases))
   test(title, (t) => {
-    const { sentences, leftOut } = checkSentences([{ text, sources }], passages);
+    const { sentences, excluded } = checkSentences([{ text, sources }], passages);
     t.deepEqual(sentences, isLeft ? [{ text, passages: [...sources] }] : []);
-    t.is(leftOut, isLeft ? 0 : 1);
+    t.is(excluded, isLeft ? 0 : 1);
   });
 
 test('JSON is read alone and in a block of code, and prose is none', (t) => {

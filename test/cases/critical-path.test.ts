@@ -18,8 +18,13 @@ const drawn = (picture: string): { readonly names: string[]; readonly spans: Tre
   const spans = lines.map(([, name = '', parent = '', kind = '', process = '', bar = '']) => {
     const start = bar.search(/[=|]/);
     return {
-      ...{ name, spanId: name, parentSpanId: parent === '-' ? '' : parent, kind: kinds[kind] ?? 0 },
-      ...{ resourceId: process, start: start * 10, duration: (bar.match(/=/g)?.length ?? 0) * 10 },
+      name,
+      spanId: name,
+      parentSpanId: parent === '-' ? '' : parent,
+      kind: kinds[kind] ?? 0,
+      resourceId: process,
+      start: start * 10,
+      duration: (bar.match(/=/g)?.length ?? 0) * 10,
     };
   });
   // As they are read: by start, the longest first, then by id.
@@ -202,7 +207,13 @@ for (const [title, picture, path, warnings = ''] of cases)
   });
 
 const one = (fields: Partial<TreeSpan>): TreeSpan => ({
-  ...{ spanId: 'a', parentSpanId: '', start: 0, duration: 100, kind: 1, resourceId: 'x', ...fields },
+  spanId: 'a',
+  parentSpanId: '',
+  start: 0,
+  duration: 100,
+  kind: 1,
+  resourceId: 'x',
+  ...fields,
 });
 const namesOf = (spans: readonly TreeSpan[], labels: string): string => {
   const tree = spanTree(spans);

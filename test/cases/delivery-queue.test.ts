@@ -3,7 +3,11 @@ import test from 'ava';
 import { DeliveryQueue, type Waiting } from '../../processors/deliveries/queue.ts';
 
 const waiting = (id: string, lane: string, second: number, dueMs = 0): Waiting => ({
-  ...{ key: `acme/${id}`, tenantId: 'acme', id, lane, dueMs },
+  key: `acme/${id}`,
+  tenantId: 'acme',
+  id,
+  lane,
+  dueMs,
   queuedAt: new Date(Date.UTC(2026, 0, 1) + 1000 * second).toISOString(),
 });
 

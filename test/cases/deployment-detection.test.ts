@@ -14,7 +14,11 @@ interface Version {
   readonly environment?: string;
 }
 const seen = ({ version, steps, received = 0, environment = 'live' }: Version): VersionActivity => ({
-  ...{ service: 'cart', environment, version, steps, firstReceivedMs: received },
+  service: 'cart',
+  environment,
+  version,
+  steps,
+  firstReceivedMs: received,
 });
 
 const cases: Readonly<Record<string, readonly [readonly Version[], readonly string[]]>> = {

@@ -16,15 +16,26 @@ export const deployedRule = (
   if (document === undefined) throw new Error(JSON.stringify(errors));
   const { kind, title, level = 'medium', id, name } = document;
   return {
-    ...{ id: id === '' ? name : id, kind, title, source, enabled: true, severity: level, riskScore: 50 },
-    ...{ suppression: null, exceptions: [], anySource: false, ...more },
+    id: id === '' ? name : id,
+    kind,
+    title,
+    source,
+    enabled: true,
+    severity: level,
+    riskScore: 50,
+    suppression: null,
+    exceptions: [],
+    anySource: false,
+    ...more,
   };
 };
 
 /** As the store answers it when it is new. */
 export const stored = (rule: DetectionRule & { readonly id: string }, version = 1): StoredDetectionRule => ({
   ...rule,
-  ...{ version, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  version,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
 });
 
 const rule = (name: string, detection: string): string => `title: ${name}

@@ -52,7 +52,9 @@ const telemetryAfter = (bodies: readonly (object | string)[], attributes: readon
     days: 30,
     sources: seenBy(running).map(({ products, services, categories, knowsCategories, fields, day }) => ({
       kind: {
-        ...{ key: '', products: new Set(products), services: new Set(services) },
+        key: '',
+        products: new Set(products),
+        services: new Set(services),
         categories: knowsCategories ? new Set(categories) : undefined,
       },
       names: new Set(fields),

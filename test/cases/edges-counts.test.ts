@@ -5,15 +5,18 @@ import { countCall, flush } from '../../processors/edges/flush.ts';
 import { ServiceEdge } from '../../schemas/edges.ts';
 
 const edge: Edge = {
-  ...{ projectId: 'shop', serverProjectId: 'shop', connection: 'request', system: '', address: '', via: '' },
-  ...{
-    client: 'cart',
-    clientKind: 'service',
-    clientEnvironment: '',
-    server: 'pay',
-    serverKind: 'service',
-    serverEnvironment: '',
-  },
+  projectId: 'shop',
+  serverProjectId: 'shop',
+  connection: 'request',
+  system: '',
+  address: '',
+  via: '',
+  client: 'cart',
+  clientKind: 'service',
+  clientEnvironment: '',
+  server: 'pay',
+  serverKind: 'service',
+  serverEnvironment: '',
 };
 const startMs = Date.UTC(2026, 2, 1, 10, 0, 59, 999);
 

@@ -26,23 +26,21 @@ const columns =
 type Columns = Readonly<Partial<Record<string, string>>>;
 const select = (given: Columns, from: string): string => {
   const defaults: Columns = {
-    ...{
-      minute: 'minute',
-      project_id: 'project_id',
-      server_project_id: 'project_id',
-      client_kind: "'service'",
-      client: 'service',
-    },
-    ...{
-      server_kind: "'service'",
-      server: 'service',
-      system: "''",
-      address: "''",
-      via: "''",
-      failed: 'failed',
-      timed: '1',
-    },
-    ...{ length: 'duration', server_length: '0', alone: '0' },
+    minute: 'minute',
+    project_id: 'project_id',
+    server_project_id: 'project_id',
+    client_kind: "'service'",
+    client: 'service',
+    server_kind: "'service'",
+    server: 'service',
+    system: "''",
+    address: "''",
+    via: "''",
+    failed: 'failed',
+    timed: '1',
+    length: 'duration',
+    server_length: '0',
+    alone: '0',
   };
   return `SELECT ${columns
     .split(', ')
@@ -52,14 +50,13 @@ const select = (given: Columns, from: string): string => {
 
 const queue = { system: 'broker' };
 const both = {
-  ...{
-    minute: 'c.minute',
-    project_id: 'c.project_id',
-    server_project_id: 's.project_id',
-    client: 'c.service',
-    server: 's.service',
-  },
-  ...{ failed: 'c.failed OR s.failed', server_length: 's.duration' },
+  minute: 'c.minute',
+  project_id: 'c.project_id',
+  server_project_id: 's.project_id',
+  client: 'c.service',
+  server: 's.service',
+  failed: 'c.failed OR s.failed',
+  server_length: 's.duration',
 };
 const nobody = { alone: '1' };
 
@@ -73,7 +70,10 @@ callees AS (
 calls AS (${[
   select(
     {
-      ...{ connection: "'query'", server_kind: "'database'", system: 'db', address: 'address' },
+      connection: "'query'",
+      server_kind: "'database'",
+      system: 'db',
+      address: 'address',
       server: "if(match(namespace, '^[0-9]*$'), address, namespace)",
     },
     "named WHERE kind = 3 AND db != ''",
@@ -102,19 +102,18 @@ calls AS (${[
   ),
   select(
     {
-      ...{
-        connection: "'message'",
-        ...both,
-        via: "if(c.queue = '', s.queue, c.queue)",
-        system: "if(c.broker = '', s.broker, c.broker)",
-      },
+      connection: "'message'",
+      ...both,
+      via: "if(c.queue = '', s.queue, c.queue)",
+      system: "if(c.broker = '', s.broker, c.broker)",
       length: 'toUInt64(greatest(0, (s.start_ms - c.start_ms) * 1000000 - toInt64(c.duration)))',
     },
     'callers c JOIN callees s ON c.trace_id = s.call_trace AND c.span_id = s.call_id WHERE c.kind = 4 OR s.kind = 5',
   ),
   select(
     {
-      ...{ connection: "'request'", address: "if(peer = '', '', address)" },
+      connection: "'request'",
+      address: "if(peer = '', '', address)",
       alone: "if(peer = '' AND (address != '' OR url != ''), 0, 1)",
       server_kind: "multiIf(peer != '', 'service', address != '' OR url != '', 'external', 'unknown')",
       server:
@@ -124,8 +123,14 @@ calls AS (${[
   ),
   select(
     {
-      ...{ connection: "'message'", ...nobody, server_kind: "'unknown'", server: "''", via: 'queue', ...queue },
-      ...{ timed: '0', length: '0' },
+      connection: "'message'",
+      ...nobody,
+      server_kind: "'unknown'",
+      server: "''",
+      via: 'queue',
+      ...queue,
+      timed: '0',
+      length: '0',
     },
     'callers c LEFT ANTI JOIN callees s ON c.trace_id = s.call_trace AND c.span_id = s.call_id WHERE kind = 4',
   ),
@@ -135,8 +140,15 @@ calls AS (${[
   ),
   select(
     {
-      ...{ connection: "'message'", ...nobody, client_kind: "'unknown'", client: "''", via: 'queue', ...queue },
-      ...{ timed: '0', length: '0', server_length: 'duration' },
+      connection: "'message'",
+      ...nobody,
+      client_kind: "'unknown'",
+      client: "''",
+      via: 'queue',
+      ...queue,
+      timed: '0',
+      length: '0',
+      server_length: 'duration',
     },
     'callees s LEFT ANTI JOIN callers c ON c.trace_id = s.call_trace AND c.span_id = s.call_id WHERE kind = 5',
   ),

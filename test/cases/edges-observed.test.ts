@@ -21,13 +21,13 @@ const observed = (
   { parent = '', links = [] as string[], resource = [] as object[] } = {},
 ): Observations => {
   const span = {
-    ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 2), parentSpanId: Buffer.from(parent, 'hex') },
-    ...{
-      kind: kinds[kind],
-      name: 'x',
-      startTimeUnixNano: '1772359200000000000',
-      endTimeUnixNano: '1772359200000001234',
-    },
+    traceId: Buffer.alloc(16, 1),
+    spanId: Buffer.alloc(8, 2),
+    parentSpanId: Buffer.from(parent, 'hex'),
+    kind: kinds[kind],
+    name: 'x',
+    startTimeUnixNano: '1772359200000000000',
+    endTimeUnixNano: '1772359200000001234',
     links: links.map((id) => ({ traceId: Buffer.alloc(16, 3), spanId: Buffer.from(id, 'hex') })),
     attributes: Object.entries(attributes).map(([key, value]) =>
       typeof value === 'string' ? text(key, value) : { key, value: { boolValue: value } },

@@ -5,8 +5,16 @@ import type { CallEnd } from '../../schemas/edges.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 10);
 const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs?: number } = {}): CallEnd => ({
-  ...{ tenantId: 'acme', projectId: 'shop', traceId: 't', callerId: caller, isMessage: false, environment: '' },
-  ...{ service: callee ?? caller, startMs: atMs, durationNs: 0, failed: false },
+  tenantId: 'acme',
+  projectId: 'shop',
+  traceId: 't',
+  callerId: caller,
+  isMessage: false,
+  environment: '',
+  service: callee ?? caller,
+  startMs: atMs,
+  durationNs: 0,
+  failed: false,
   ...(callee !== undefined && { calleeId: callee }),
 });
 

@@ -29,8 +29,18 @@ test('the edges equal what a join over all raw spans gives, whatever the order, 
 
 test('a message lay in its queue for as long as its spans say, to the microsecond', (t) => {
   const sent = (kind: number, startMs: number, links: RawSpan['links']): RawSpan => ({
-    ...{ trace: '1'.repeat(32), id: String(kind).repeat(16), parent: '', kind, service: `s${kind}`, project: 'p' },
-    ...{ environment: '', startMs, durationNs: 100_000, failed: false, links, arrivesMs: beginMs + 1_000 },
+    trace: '1'.repeat(32),
+    id: String(kind).repeat(16),
+    parent: '',
+    kind,
+    service: `s${kind}`,
+    project: 'p',
+    environment: '',
+    startMs,
+    durationNs: 100_000,
+    failed: false,
+    links,
+    arrivesMs: beginMs + 1_000,
     attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': 'orders' },
   });
   const producer = sent(kinds.producer, beginMs + 0.9, []);

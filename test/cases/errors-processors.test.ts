@@ -36,19 +36,15 @@ const span = ({
   kind = 2,
   atMs = firstMs,
 }: SpanFields) => ({
-  ...{
-    traceId,
-    spanId: idOf(id),
-    ...(parent !== undefined && { parentSpanId: idOf(parent) }),
-    kind,
-    name: 'GET /cart/17',
-  },
-  ...{
-    startTimeUnixNano: ns(atMs - 5),
-    endTimeUnixNano: ns(atMs),
-    status: { code: failed ? 2 : 0, message },
-    attributes,
-  },
+  traceId,
+  spanId: idOf(id),
+  ...(parent !== undefined && { parentSpanId: idOf(parent) }),
+  kind,
+  name: 'GET /cart/17',
+  startTimeUnixNano: ns(atMs - 5),
+  endTimeUnixNano: ns(atMs),
+  status: { code: failed ? 2 : 0, message },
+  attributes,
   events: exceptions.map(([type, text_, stack]) => ({
     name: 'exception',
     timeUnixNano: ns(atMs - 2),
@@ -63,7 +59,11 @@ const log = (
   body: string,
   { severity = 17, attributes = [] as readonly object[], spanId = 0, severityText = '', atMs = firstMs } = {},
 ) => ({
-  ...{ timeUnixNano: ns(atMs), severityNumber: severity, severityText, body: { stringValue: body }, attributes },
+  timeUnixNano: ns(atMs),
+  severityNumber: severity,
+  severityText,
+  body: { stringValue: body },
+  attributes,
   ...(spanId > 0 && { traceId, spanId: idOf(spanId) }),
 });
 
@@ -201,7 +201,8 @@ test('an occurrence carries its user, its tags and whether it was handled', (t) 
   const recorded = span({ exceptions: [['IOError', 'no disk']], attributes });
   recorded.events[0]?.attributes.push(text('exception.escaped', 'true'));
   t.like(raisedBySpans(recorded)[0], {
-    ...{ userId: 'ann', handled: false },
+    userId: 'ann',
+    handled: false,
     tags: { 'http.request.method': 'GET', 'user_agent.name': 'Edge', 'host.name': 'h1', 'span.name': 'GET /cart/17' },
   });
 });

@@ -43,7 +43,8 @@ const watched = (t: { teardown(work: () => unknown): void }, longMs?: number): W
   const watch = watchLoop({
     log,
     metrics: { observe: (_name, _seconds, labels) => void counted.push((labels as { work: string }).work) },
-    ...{ blockedMs, ...(longMs !== undefined && { longMs }) },
+    blockedMs,
+    ...(longMs !== undefined && { longMs }),
   });
   t.teardown(() => watch.stop());
   return { watch, lines, counted, log };
@@ -68,7 +69,11 @@ test.serial('an operation that blocks is named in the log with its stack, and in
     summary: 'Of this test.',
     operations: [
       defineOperation({
-        ...{ method: 'GET', path: '/api/blocking', operationId: 'block', role: 'none', summary: 'Blocks' },
+        method: 'GET',
+        path: '/api/blocking',
+        operationId: 'block',
+        role: 'none',
+        summary: 'Blocks',
         response: z.strictObject({}),
         async handler() {
           await sleep(1);
@@ -77,7 +82,11 @@ test.serial('an operation that blocks is named in the log with its stack, and in
         },
       }),
       defineOperation({
-        ...{ method: 'GET', path: '/api/brief', operationId: 'brief', role: 'none', summary: 'Does not block' },
+        method: 'GET',
+        path: '/api/brief',
+        operationId: 'brief',
+        role: 'none',
+        summary: 'Does not block',
         response: z.strictObject({}),
         handler: () => ({}),
       }),
@@ -88,7 +97,11 @@ test.serial('an operation that blocks is named in the log with its stack, and in
     operations: group.operations,
     groups: [group],
     ports: {
-      ...{ documents: { of: () => ({}) }, columns: { of: () => ({}) }, clock, log: silent, settings: settingsOf({}) },
+      documents: { of: () => ({}) },
+      columns: { of: () => ({}) },
+      clock,
+      log: silent,
+      settings: settingsOf({}),
       counters: { take: () => ({ allowed: true }) },
     } as unknown as Ports,
   });
@@ -109,11 +122,17 @@ test.serial('a job that blocks is named', async (t) => {
   const seen = watched(t);
   const jobs = openJobs({
     documents: {} as never,
-    ...{ clock: { now: () => Date.now() }, log: silent, metrics: noMetrics },
+    clock: { now: () => Date.now() },
+    log: silent,
+    metrics: noMetrics,
   });
   jobs.start(
     defineJob({
-      ...{ name: 'blocking', summary: 'Blocks', everyMs: 3_600_000, firstMs: 1, scope: 'process' as const },
+      name: 'blocking',
+      summary: 'Blocks',
+      everyMs: 3_600_000,
+      firstMs: 1,
+      scope: 'process' as const,
       run: async () => blockUntilNamed(seen, 'job blocking'),
     }),
     undefined,

@@ -167,7 +167,10 @@ test('a limit that is not likely to be crossed has no step, and the reason tells
   const found = forecastOf(made(300, () => 50 + random()));
   const never = crossing(found, { below: 10 });
   t.deepEqual(never, {
-    ...{ steps: null, low: null, high: null, probability: 0 },
+    steps: null,
+    low: null,
+    high: null,
+    probability: 0,
     reason: 'it is not likely to be below 10 within 48 steps: the probability is 0 %',
   });
 });

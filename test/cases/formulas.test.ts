@@ -191,7 +191,8 @@ for (const [expression, unit] of units)
 
 test('rows and several measures are no figures to calculate with', async (t) => {
   const several = FormulaQuery.parse({
-    ...{ kind: 'formula', expression: 'a' },
+    kind: 'formula',
+    expression: 'a',
     queries: { a: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }, { function: 'rate' }] } },
   });
   const rows = FormulaQuery.parse({ ...several, queries: { a: { kind: 'rows', signal: 'logs' } } });

@@ -63,7 +63,9 @@ for (const order of orders)
     for (let round = 0; round < 100; round++) {
       // Few times and places, of different numbers of digits, some before 1970.
       const all = Array.from({ length: Math.floor(random() * 60) }, (_, ordinal) => ({
-        ...{ time: String(Math.floor(random() * 24) - 12), partition: below(12), offset: below(3) },
+        time: String(Math.floor(random() * 24) - 12),
+        partition: below(12),
+        offset: below(3),
         ordinal: String(ordinal),
       }));
       const sorted = all.toSorted((one, other) => {
@@ -140,7 +142,9 @@ test('a first stretch that has nothing is not read, unless the question found so
     const rows = await inStretches(
       day,
       {
-        ...{ order: 'newest', limit: 1, earlier },
+        order: 'newest',
+        limit: 1,
+        earlier,
         async hasSome({ from }) {
           checkedFrom.push(from);
           return rowsOf(from).length > 0;

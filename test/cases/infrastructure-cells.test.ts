@@ -17,13 +17,15 @@ const everyMinute = (labels: Points['labels'], ...values: readonly number[]): Po
 const metric = (name: string, kind: Metric['kind'], ...points: readonly Points[]): Metric => ({ name, kind, points });
 
 const readingOf = (tenantId: string): Reading => ({
-  ...({ plan: { name: 'all', entitlements: ['metrics'] } } as unknown as Reading),
+  plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
   columns: tables.columns.of(tenantId),
   nowMs: Date.now(),
 });
 const read = async (tenantId: string, more: object = {}) =>
   readCells(readingOf(tenantId), {
-    ...{ metrics: ['bytes', 'grown', 'level'], counters: ['bytes', 'grown'], labels: ['device', 'state'] },
+    metrics: ['bytes', 'grown', 'level'],
+    counters: ['bytes', 'grown'],
+    labels: ['device', 'state'],
     range: { from: BigInt(at(0)) * 1_000_000n, to: BigInt(at(9)) * 1_000_000n },
     ...more,
   });

@@ -24,7 +24,10 @@ const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, r
 /** Asks for so many bytes of text. */
 const send = (connection: DirectConnection, text: string) =>
   connection.request({
-    ...{ key: 1, version: 15, tagged: true, payload: Writer.create().appendString(text, false) },
+    key: 1,
+    version: 15,
+    tagged: true,
+    payload: Writer.create().appendString(text, false),
     *parser(bytes): Parser<string> {
       return (yield Buffer.alloc(bytes)).toString();
     },
@@ -108,7 +111,9 @@ const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const connections = new DirectConnections({
-    ...{ clientId: 'a', bootstrapBrokers: [], connectTimeout: 60_000 },
+    clientId: 'a',
+    bootstrapBrokers: [],
+    connectTimeout: 60_000,
     sasl: { mechanism: 'PLAIN', username: 'anna', password: 'secret' },
   });
   t.teardown(() => {

@@ -49,7 +49,11 @@ const written = (topics: readonly (readonly Partition[])[], error = 0): Buffer =
 const batchOf = (...bytes: readonly number[]): Buffer =>
   recordBatch(
     bytes.map((size) => ({
-      ...{ topic: 'a', partition: 0, key: Buffer.from('key'), bytes: size, headers: { records: '5', name: 'ü' } },
+      topic: 'a',
+      partition: 0,
+      key: Buffer.from('key'),
+      bytes: size,
+      headers: { records: '5', name: 'ü' },
       value: Buffer.alloc(size, size),
     })),
     1_000,

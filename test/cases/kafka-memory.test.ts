@@ -45,14 +45,12 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
   const loop = new PartitionLoop(
     { topic: 'a', partition: 0, offset: 0, claimed: undefined },
     {
-      ...{
-        fetcher: { fetch },
-        log: silent,
-        onBatch,
-        events: {},
-        rejected: () => undefined,
-        commit: async () => undefined,
-      },
+      fetcher: { fetch },
+      log: silent,
+      onBatch,
+      events: {},
+      rejected: () => undefined,
+      commit: async () => undefined,
       limits: { maxRecords: 1_000, maxBytes, maxWaitMs: 60_000 },
     },
   );

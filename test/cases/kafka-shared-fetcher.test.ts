@@ -25,7 +25,9 @@ const broker = (records: number) => {
         const next = Math.min(state.end, offset + pieceLength);
         state.fetched += next - offset;
         const all = Array.from({ length: next - offset }, (_, index) => ({
-          ...{ offset: offset + index, timestampMs: 0, record: { value: Buffer.alloc(recordBytes) } as never },
+          offset: offset + index,
+          timestampMs: 0,
+          record: { value: Buffer.alloc(recordBytes) } as never,
         }));
         return { records: all, next, release: () => state.released++ };
       },

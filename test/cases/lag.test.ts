@@ -154,7 +154,9 @@ test('A process tells of the groups of its own roles at once, and of the others 
 test('A process that consumes nothing but answers how groups stand looks at all of them', async (t) => {
   const platform = {
     bus: { lag: async () => [], members, ...messages(new Map()) },
-    ...{ clock: { now: () => 0 }, metrics: { set() {} }, log: silent },
+    clock: { now: () => 0 },
+    metrics: { set() {} },
+    log: silent,
   };
   const groupWatch = watchGroups(platform, [], { othersAfter: 1, isRequired: true });
   const known = (): readonly string[] => groupWatch.groups().map(({ group }) => group);
@@ -174,9 +176,11 @@ test('Lags that are not known are told in one line, and so are groups that do no
           if (isLost(group)) throw new Error('the coordinator is away');
           return [{ topic, partition: 0, committed: 0, end: 1, lag: 1 }];
         },
-        ...{ members, ...messages(new Map([[0, 0]])) },
+        members,
+        ...messages(new Map([[0, 0]])),
       },
-      ...{ clock, metrics: { set() {} } },
+      clock,
+      metrics: { set() {} },
       log: { ...silent, warn: (fields, message) => void lines.push({ message, fields }) },
     },
     ['lost 1', 'lost 2', 'lost 3', 'still 1', 'still 2'].map((group) => ({ group, topics: ['a'] })),

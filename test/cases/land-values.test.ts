@@ -10,7 +10,14 @@ import { valueColumn } from '../../sinks/native/values.ts';
 import { errorCounts, errorCountsTable } from '../contract/made-up-sink.ts';
 
 const nothing = {
-  ...{ tenant_id: '', minute: 0, service: null, errors: 0, rate: 0, examples: [], labels: {}, is_new: false },
+  tenant_id: '',
+  minute: 0,
+  service: null,
+  errors: 0,
+  rate: 0,
+  examples: [],
+  labels: {},
+  is_new: false,
 };
 const declared = { topic: errorCounts, table: errorCountsTable } as const;
 
@@ -109,16 +116,35 @@ test('a type that values cannot be written to is named', (t) => {
 });
 
 const occurrence = (at: string, fingerprint = 'f1'): ErrorOccurrence => ({
-  ...{ tenantId: 'a', projectId: 'b', service: 'cart', environment: '', release: '', source: 'log', fingerprint },
-  ...{ components: [], type: '', message: at, culprit: '', stack: '', handled: null, userId: '', tags: {} },
-  ...{ traceId: '', spanId: '', at, recordId: '' },
+  tenantId: 'a',
+  projectId: 'b',
+  service: 'cart',
+  environment: '',
+  release: '',
+  source: 'log',
+  fingerprint,
+  components: [],
+  type: '',
+  message: at,
+  culprit: '',
+  stack: '',
+  handled: null,
+  userId: '',
+  tags: {},
+  traceId: '',
+  spanId: '',
+  at,
+  recordId: '',
 });
 const second = (index: number): string => `2026-03-01T10:00:${String(index).padStart(2, '0')}.000000000Z`;
 
 test('of a batch the earliest and the latest error of each group make its rows, and a message that cannot land makes none', async (t) => {
   const scanner = await errorOccurrences.scanner();
   const message = (offset: number, ...values: ErrorOccurrence[]) => ({
-    ...{ offset, timestampMs: 0, headers: {}, value: Buffer.from(JSON.stringify(values)) },
+    offset,
+    timestampMs: 0,
+    headers: {},
+    value: Buffer.from(JSON.stringify(values)),
   });
   const rowsOf = (...messages: ReturnType<typeof message>[]) => {
     const { blocks, rejected } = scanBatch(scanner, messages, 0, 1, (bytes) => Buffer.alloc(bytes));
@@ -130,9 +156,13 @@ test('of a batch the earliest and the latest error of each group make its rows, 
   const storm = (from: number) =>
     message(from, ...Array.from({ length: 5 }, (_, index) => occurrence(second(from + index))));
   t.deepEqual(rowsOf(storm(10), storm(20), message(30, occurrence('when?'), occurrence(second(59))), storm(5)), {
-    ...{ rows: { error_occurrences: 15, error_groups: 3 }, times: [10, 5, 24], rejected: [2] },
+    rows: { error_occurrences: 15, error_groups: 3 },
+    times: [10, 5, 24],
+    rejected: [2],
   });
   t.deepEqual(rowsOf(message(40, occurrence(second(40)), occurrence(second(41), 'f2'))), {
-    ...{ rows: { error_occurrences: 2, error_groups: 2 }, times: [40, 41], rejected: [] },
+    rows: { error_occurrences: 2, error_groups: 2 },
+    times: [40, 41],
+    rejected: [],
   });
 });

@@ -14,7 +14,9 @@ for (const { title, byMs } of [
 ])
   test(`the last records are those of all partitions where the clock of a message is an hour ${title}`, async (t) => {
     const messages = numbered('record', 80).map((body, index) => ({
-      ...{ body, partition: index % 2, offset: Math.floor(index / 2) },
+      body,
+      partition: index % 2,
+      offset: Math.floor(index / 2),
       // The oldest of those that are read first of their partition.
       timestampMs: index * 1000 + (index === 72 ? byMs : 0),
     }));

@@ -30,14 +30,17 @@ const endMs = Date.UTC(2026, 2, 20, 12);
 const fromMs = endMs - 10 * minute;
 const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n - 1n };
 const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): Reading => ({
-  ...{ columns, plan: defaultPlans['enterprise'] as Plan, nowMs: endMs + 2 * minute },
+  columns,
+  plan: defaultPlans['enterprise'] as Plan,
+  nowMs: endMs + 2 * minute,
 });
 const answer = (of: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) =>
   run(
     { kind: 'aggregate', signal: 'log-patterns', measures: [{ function: 'count' }], ...query } as QueryRequest,
     readingOf(of),
     {
-      ...{ range, stepMs },
+      range,
+      stepMs,
     },
   );
 const rows = async (of: Pick<MinedLogs, 'reader'>, query: object) => (await answer(of, query)).rows;
@@ -118,7 +121,9 @@ test('counts of a part, rates, and what rows tell are of records, too', async (t
 test('an alert rule counts a pattern', async (t) => {
   const query = { kind: 'aggregate', signal: 'log-patterns', search: 'login', measures: [{ function: 'count' }] };
   const condition = {
-    ...{ kind: 'threshold', query: { ...query, groupBy: ['service'] }, window: '10m' },
+    kind: 'threshold',
+    query: { ...query, groupBy: ['service'] },
+    window: '10m',
     thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failed logins', condition, delay: '0s' }) };
@@ -138,13 +143,11 @@ test('a panel asks by whole minutes, and with it what its formulas read', async 
     });
     const shown = { panel: panels[0] as Panel, repeat: null, scope: new Map(), partial: [] };
     const item = await queryPanel(shown, {
-      ...{
-        question: { step: '25s' },
-        range,
-        filters: [],
-        saved: new Map(),
-        names: undefined,
-      },
+      question: { step: '25s' },
+      range,
+      filters: [],
+      saved: new Map(),
+      names: undefined,
       results: new Results(readingOf(logs), AbortSignal.timeout(60_000)),
       faultOf: (error) => ({ code: 'INTERNAL', message: String(error) }),
     });

@@ -10,7 +10,9 @@ const cart = { 'service.name': 'cart' };
 const minute = 60_000;
 const nanoseconds = (ms: number): string => `${BigInt(ms) * 1_000_000n}`;
 const record = (body: string, timeMs = firstMs, severityNumber = 9): object => ({
-  ...{ timeUnixNano: nanoseconds(timeMs), severityNumber, body: { stringValue: body } },
+  timeUnixNano: nanoseconds(timeMs),
+  severityNumber,
+  body: { stringValue: body },
 });
 
 const found = (run: TaskRun): FoundPattern[] => run.emitted<FoundPattern>(topics.logPatterns);
@@ -23,8 +25,14 @@ test('a pattern is told when it is found, when its bodies have doubled, and once
   run.logs(bodies(1), cart);
   t.is(found(run).length, 1);
   t.like(found(run)[0], {
-    ...{ tenantId: 'acme', service: 'cart', template: 'took <number> steps', sample: 'took 0 steps', shard: 0 },
-    ...{ count: 1, merged: [], firstSeen: new Date(firstMs).toISOString() },
+    tenantId: 'acme',
+    service: 'cart',
+    template: 'took <number> steps',
+    sample: 'took 0 steps',
+    shard: 0,
+    count: 1,
+    merged: [],
+    firstSeen: new Date(firstMs).toISOString(),
   });
   run.logs(bodies(14), cart);
   run.logs(bodies(1), cart);

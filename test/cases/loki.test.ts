@@ -66,7 +66,10 @@ test('labels that Loki makes of resource attributes become these again, and a se
   const resource = (stream: Attributes): Attributes | undefined =>
     streamsOf('loki-json', push([{ stream, values: [[time, 'x']] }]))[0]?.resource;
   t.deepEqual(resource({ service_name: 'shop', k8s_pod_name: 'p-1', app: 'other', deployment_environment_name: 'e' }), {
-    ...{ 'service.name': 'shop', 'k8s.pod.name': 'p-1', app: 'other', 'deployment.environment.name': 'e' },
+    'service.name': 'shop',
+    'k8s.pod.name': 'p-1',
+    app: 'other',
+    'deployment.environment.name': 'e',
   });
   t.deepEqual(resource({ job: 'a/b', container: 'web' }), { 'service.name': 'web', job: 'a/b', container: 'web' });
   t.deepEqual(resource({ constructor: 'x', filename: '/var/log' }), { constructor: 'x', filename: '/var/log' });
@@ -87,8 +90,13 @@ test('structured metadata are attributes; level, trace and span are read from th
   const info = { timeUnixNano: time, severityNumber: 9, severityText: 'info', attributes: {} };
   t.deepEqual(first?.records, [
     {
-      ...{ timeUnixNano: time, severityNumber: 13, severityText: 'WARN', body: 'x', attributes: metadata },
-      ...{ traceId: 'AQIDBAUGBwgJCgsMDQ4PEA==', spanId: 'AQIDBAUGBwg=' },
+      timeUnixNano: time,
+      severityNumber: 13,
+      severityText: 'WARN',
+      body: 'x',
+      attributes: metadata,
+      traceId: 'AQIDBAUGBwgJCgsMDQ4PEA==',
+      spanId: 'AQIDBAUGBwg=',
     },
     { ...info, body: 'y' },
     { ...info, body: 'z' },

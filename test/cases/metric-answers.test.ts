@@ -23,7 +23,11 @@ const big = 9_007_199_254_740_993n;
 
 const bounds = [1, 2, 4];
 const explicit = (counts: readonly number[], more: Partial<TestHistogram> = {}): TestHistogram => ({
-  ...{ bounds, counts, count: counts.reduce((sum, count) => sum + count, 0), sum: 0, ...more },
+  bounds,
+  counts,
+  count: counts.reduce((sum, count) => sum + count, 0),
+  sum: 0,
+  ...more,
 });
 
 /** Points every 15 seconds from 0 on unless they say so. */
@@ -483,7 +487,8 @@ test('the newest value of a metric keeps to the window of an alert rule, and not
           thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
         },
       }),
-      ...{ id: 'r', version: 1 },
+      id: 'r',
+      version: 1,
     }) as const;
   // The last point is at 105 s.
   const groupsAt = async (window: string, seconds: number): Promise<number | string> => {

@@ -165,7 +165,11 @@ const seriesOf = (random: Random, metric: string, kind: string, shapes: readonly
   Array.from({ length: seriesInRound }, (_, index) => {
     const shape = shapes[random(shapes.length)] as Shape;
     return {
-      ...{ id: index + 1, metric, kind, temporality: shape.temporality, monotonic: true },
+      id: index + 1,
+      metric,
+      kind,
+      temporality: shape.temporality,
+      monotonic: true,
       labels: { g: `g${random(2)}`, instance: String(index) },
       points: pointsOf(random, shape),
     };
@@ -190,7 +194,9 @@ const numbersCase = (
   const tenant = `${kind}-${round}`;
   const series = seriesOf(random, 'numbers', kind, shapes);
   return {
-    ...{ title, tenant, series },
+    title,
+    tenant,
+    series,
     async check(t) {
       for (const overTime of functions) {
         const across = acrossAll[random(5)] ?? 'sum';
@@ -213,7 +219,9 @@ const histogramsCase = (round: number, name: 'explicit' | 'exponential', shapes:
   const quantile = random(101) / 100;
   const question = { metric: 'latency', overTime: 'quantile', quantile, ...rangeOf(random) } as const;
   return {
-    ...{ title: `${name} histograms answer as the slow evaluator does (${round})`, tenant, series },
+    title: `${name} histograms answer as the slow evaluator does (${round})`,
+    tenant,
+    series,
     async check(t) {
       const quantileIn = (members: readonly TestSeries[], window: Window, step: number): number | undefined =>
         naiveQuantile(naiveBuckets(members, window, { ...question, step }), quantile, isExponential);

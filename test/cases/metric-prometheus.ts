@@ -9,7 +9,11 @@ const values = (
   own: readonly (number | undefined)[],
   id: number,
 ): TestSeries => ({
-  ...{ id, metric, labels, kind: 'unknown', source: 'prometheus' },
+  id,
+  metric,
+  labels,
+  kind: 'unknown',
+  source: 'prometheus',
   points: own.flatMap((value, index) => (value === undefined ? [] : [{ at: seconds(index), value }])),
 });
 
@@ -23,7 +27,11 @@ const classic: Readonly<Record<string, readonly number[]>> = {
 
 /** Zero bucket, positive and negative counts, by schema. */
 const native = (schema: number, id: number): TestSeries => ({
-  ...{ id, metric: 'native', kind: 'exponential_histogram', temporality: 2, source: 'prometheus' },
+  id,
+  metric: 'native',
+  kind: 'exponential_histogram',
+  temporality: 2,
+  source: 'prometheus',
   labels: { schema: String(schema) },
   points: Array.from({ length: 9 }, (_, index) => {
     const positive = [index, 2 * index + 1, 3 * index, index];

@@ -96,7 +96,11 @@ test('error logs are counted by service and minute, land once, and are read', as
   await producer.publish(payloads.map((message) => ({ topic: topics.logs.name, key: 'acme', ...message })));
 
   const role = await startProcessors({
-    ...{ bus, documents, metrics: noMetrics, log: silent, clock: systemClock },
+    bus,
+    documents,
+    metrics: noMetrics,
+    log: silent,
+    clock: systemClock,
     registered: { processors, module: new URL('./newcomer/error-counts.ts', import.meta.url) },
   });
   const pool = new ScanPool(1, new URL('./newcomer/error-counts-sink.ts', import.meta.url));

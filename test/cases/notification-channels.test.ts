@@ -28,26 +28,37 @@ const noMail = mailer(async () => {
 });
 
 const notification: Notification = {
-  ...{ tenantId: 'acme', id: 'n-1', channelId: 'c', receiver: 'on-call', groupKey: '{}:{alertname="Slow"}' },
+  tenantId: 'acme',
+  id: 'n-1',
+  channelId: 'c',
+  receiver: 'on-call',
+  groupKey: '{}:{alertname="Slow"}',
   groupLabels: { alertname: 'Slow' },
   commonLabels: { alertname: 'Slow', severity: 'critical' },
   commonAnnotations: { summary: 'Slow & <b>bad</b>' },
-  ...{ status: 'firing', reason: 'first', firing: 2, resolved: 0, truncatedAlerts: 0, atMs: Date.UTC(2026, 0, 1) },
+  status: 'firing',
+  reason: 'first',
+  firing: 2,
+  resolved: 0,
+  truncatedAlerts: 0,
+  atMs: Date.UTC(2026, 0, 1),
   alerts: ['a', 'b'].map((instance) => ({
-    ...{
-      alertId: `id-${instance}`,
-      ruleId: 'r',
-      status: 'firing' as const,
-      value: 1.5,
-      startsAtMs: Date.UTC(2026, 0, 1),
-    },
+    alertId: `id-${instance}`,
+    ruleId: 'r',
+    status: 'firing' as const,
+    value: 1.5,
+    startsAtMs: Date.UTC(2026, 0, 1),
     labels: { alertname: 'Slow', severity: 'critical', instance },
     annotations: { summary: 'Slow & <b>bad</b>' },
   })),
 };
 const resolved: Notification = {
   ...notification,
-  ...{ id: 'n-2', status: 'resolved', reason: 'resolved', firing: 0, resolved: 2 },
+  id: 'n-2',
+  status: 'resolved',
+  reason: 'resolved',
+  firing: 0,
+  resolved: 2,
   alerts: notification.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: Date.UTC(2026, 0, 2) })),
 };
 const message = (of: Notification) => messageOf(of, { publicUrl: 'https://oiq.example.com/' });

@@ -15,7 +15,11 @@ const severities: readonly (AlertSeverity | undefined)[] = [undefined, 'info', '
 
 const routing = AlertRouting.parse({
   route: {
-    ...{ receiver: 'rest', groupBy: ['alertname'], groupWait: '5s', groupInterval: '10s', repeatInterval: '1d' },
+    receiver: 'rest',
+    groupBy: ['alertname'],
+    groupWait: '5s',
+    groupInterval: '10s',
+    repeatInterval: '1d',
     routes: [
       { receiver: 'pager', matchers: [{ name: 'severity', value: 'critical' }], continue: true },
       { receiver: 'db', matchers: [{ name: 'team', value: 'db' }], groupBy: ['team'] },
@@ -46,7 +50,10 @@ class Walk {
     const at = new Date(firstMs).toISOString();
     this.#run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
       ...routing,
-      ...{ id: alertRoutingId, version: 1, createdAt: at, updatedAt: at },
+      id: alertRoutingId,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
     } as never);
   }
 
@@ -105,9 +112,20 @@ class Walk {
     if (isOver) this.#alerts.delete(id);
     else this.#alerts.set(id, { labels, severity });
     const transition: AlertTransition = {
-      ...{ tenantId: 'acme', id: `t${this.#nowMs}`, alertId: id, ruleId: 'rule', ruleVersion: 1, ruleName: 'Rule' },
-      ...{ labels, annotations: {}, severity: severity ?? before?.severity ?? 'error', value: 1, reason: '' },
-      ...{ from: before === undefined ? 'inactive' : 'firing', to: isOver ? 'inactive' : 'firing', atMs: this.#nowMs },
+      tenantId: 'acme',
+      id: `t${this.#nowMs}`,
+      alertId: id,
+      ruleId: 'rule',
+      ruleVersion: 1,
+      ruleName: 'Rule',
+      labels,
+      annotations: {},
+      severity: severity ?? before?.severity ?? 'error',
+      value: 1,
+      reason: '',
+      from: before === undefined ? 'inactive' : 'firing',
+      to: isOver ? 'inactive' : 'firing',
+      atMs: this.#nowMs,
       ...(isOver ? { endedAtMs: this.#nowMs } : { startedAtMs: this.#nowMs }),
     };
     this.#run.values([transition], { atMs: this.#nowMs });

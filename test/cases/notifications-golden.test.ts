@@ -16,7 +16,11 @@ const beganMs = Date.UTC(2026, 10, 24, 3, 50, 50, 701);
 const minute = 60_000;
 
 const alert = (labels: Record<string, string>, more: Partial<NotifiedAlert> = {}): NotifiedAlert => ({
-  ...{ alertId: 'a', ruleId: 'rule-1', status: 'firing', startsAtMs: beganMs, value: 2_500_000_000 },
+  alertId: 'a',
+  ruleId: 'rule-1',
+  status: 'firing',
+  startsAtMs: beganMs,
+  value: 2_500_000_000,
   labels: { alertname: 'Checkout is slow', severity: 'critical', service: 'checkout', ...labels },
   annotations: {
     summary: 'p95 of checkout is too high',
@@ -32,16 +36,21 @@ const notification = (reason: Notification['reason'], afterMs: number, alerts: N
   const firing = alerts.filter(({ status }) => status === 'firing').length;
   const [first] = alerts;
   return {
-    ...{
-      tenantId: 'acme',
-      id: 'n-1',
-      channelId: 'c',
-      receiver: 'on-call',
-      groupKey: '{}:{alertname="Checkout is slow"}',
-    },
-    ...{ groupLabels: { alertname: first?.labels['alertname'] ?? '' }, commonLabels: first?.labels ?? {} },
-    ...{ commonAnnotations: first?.annotations ?? {}, status: firing > 0 ? 'firing' : 'resolved', reason, alerts },
-    ...{ firing, resolved: alerts.length - firing, truncatedAlerts: 0, atMs: beganMs + afterMs },
+    tenantId: 'acme',
+    id: 'n-1',
+    channelId: 'c',
+    receiver: 'on-call',
+    groupKey: '{}:{alertname="Checkout is slow"}',
+    groupLabels: { alertname: first?.labels['alertname'] ?? '' },
+    commonLabels: first?.labels ?? {},
+    commonAnnotations: first?.annotations ?? {},
+    status: firing > 0 ? 'firing' : 'resolved',
+    reason,
+    alerts,
+    firing,
+    resolved: alerts.length - firing,
+    truncatedAlerts: 0,
+    atMs: beganMs + afterMs,
   };
 };
 
@@ -61,7 +70,9 @@ const situations: Readonly<Record<string, Notification>> = {
     alert(
       { alertname: 'No workers', severity: 'error', service: 'jobs' },
       {
-        ...{ value: 0, held: { value: 0, text: '0', threshold: 'below 1' }, annotations: {} },
+        value: 0,
+        held: { value: 0, text: '0', threshold: 'below 1' },
+        annotations: {},
         reason: '0 is below 1 over 5m',
       },
     ),
@@ -110,7 +121,8 @@ const readable = (body: string): unknown =>
 /** What the type sends, but for what is different each time. */
 const sent = (type: (typeof channelTypes)[number], of: Notification): unknown => {
   const message = messageOf(of, {
-    ...{ publicUrl: 'https://oiq.example.com', timeZone: 'Europe/Berlin' },
+    publicUrl: 'https://oiq.example.com',
+    timeZone: 'Europe/Berlin',
     acknowledge:
       of.page?.userId == null
         ? undefined

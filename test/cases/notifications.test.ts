@@ -18,7 +18,11 @@ const matcher = (name: string, value: string) => ({ name, value });
 
 const defaultRouting = {
   route: {
-    ...{ receiver: 'all', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '1h' },
+    receiver: 'all',
+    groupBy: ['alertname'],
+    groupWait: '30s',
+    groupInterval: '5m',
+    repeatInterval: '1h',
     routes: [
       { receiver: 'quiet', matchers: [matcher('team', 'quiet')], groupBy: ['...'] },
       { receiver: 'office', matchers: [matcher('team', 'office')], muteTimeIntervals: ['night'] },
@@ -57,7 +61,10 @@ class World {
     this.#version++;
     this.run.task.change(alertRoutings.name, 'acme', alertRoutingId, {
       ...AlertRouting.parse(routing),
-      ...{ id: alertRoutingId, version: this.#version, createdAt: at, updatedAt: at },
+      id: alertRoutingId,
+      version: this.#version,
+      createdAt: at,
+      updatedAt: at,
     } as never);
   }
 
@@ -65,14 +72,15 @@ class World {
     const at = new Date(firstMs).toISOString();
     const [startsAt, endsAt] = [fromMs, toMs].map((ms) => new Date(firstMs + ms).toISOString());
     this.run.task.change(silences.name, 'acme', id, {
-      ...{
-        matchers: matchers.map((one) => ({ operator: '=', ...one })),
-        startsAt,
-        endsAt,
-        comment: '',
-        createdBy: 'me',
-      },
-      ...{ id, version: 1, createdAt: at, updatedAt: at },
+      matchers: matchers.map((one) => ({ operator: '=', ...one })),
+      startsAt,
+      endsAt,
+      comment: '',
+      createdBy: 'me',
+      id,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
     } as never);
   }
 
@@ -81,7 +89,11 @@ class World {
     const at = new Date(firstMs).toISOString();
     this.run.task.change(maintenanceWindows.name, 'acme', 'window', {
       ...MaintenanceWindowFields.parse({ name: 'nightly', timeZone: 'UTC', durationMinutes: 10, ...fields }),
-      ...{ createdBy: 'me', id: 'window', version: 1, createdAt: at, updatedAt: at },
+      createdBy: 'me',
+      id: 'window',
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
     } as never);
   }
 
@@ -97,8 +109,15 @@ class World {
     const at = new Date(firstMs).toISOString();
     const id = JSON.stringify(labels);
     this.run.task.change(alertAcknowledgements.name, 'acme', id, {
-      ...{ ruleId: 'rule', startedAtMs: firstMs + firesSinceMs, by: 'me', at, note: '' },
-      ...{ id, version: 1, createdAt: at, updatedAt: at },
+      ruleId: 'rule',
+      startedAtMs: firstMs + firesSinceMs,
+      by: 'me',
+      at,
+      note: '',
+      id,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
     } as never);
   }
 
@@ -112,8 +131,20 @@ class World {
     this.#nowMs = firstMs + afterMs;
     const alertId = JSON.stringify(labels);
     const transition: AlertTransition = {
-      ...{ tenantId: 'acme', id: `t${this.#serial++}`, alertId, ruleId: 'rule', ruleVersion: 1, ruleName: 'Rule' },
-      ...{ labels, annotations: {}, severity: 'error', from: 'inactive', to, atMs: this.#nowMs, value: 1, reason: '' },
+      tenantId: 'acme',
+      id: `t${this.#serial++}`,
+      alertId,
+      ruleId: 'rule',
+      ruleVersion: 1,
+      ruleName: 'Rule',
+      labels,
+      annotations: {},
+      severity: 'error',
+      from: 'inactive',
+      to,
+      atMs: this.#nowMs,
+      value: 1,
+      reason: '',
       ...(to === 'inactive' ? { endedAtMs: this.#nowMs } : { startedAtMs: this.#nowMs }),
       ...more,
     };
@@ -462,7 +493,8 @@ const mutings: Record<string, (world: World) => void> = {
   'a maintenance window that recurs in a time zone': (world) =>
     // The first of January is a Thursday; 5:30 there is midnight.
     world.window({
-      ...{ startsAt: wall(firstMs - 14 * day + 330 * minute), timeZone: 'Asia/Kolkata' },
+      startsAt: wall(firstMs - 14 * day + 330 * minute),
+      timeZone: 'Asia/Kolkata',
       recurrence: 'FREQ=WEEKLY;BYDAY=MO,TH',
     }),
 };

@@ -4,7 +4,11 @@ import { activePlatformAlert } from '../../subjects/alerts/platform-alerts.ts';
 import { PlatformState, platformState } from '../../subjects/overview/platform.ts';
 
 const groupStatus = (group: string, problem?: string): GroupStatus => ({
-  ...{ group, partitions: [], members: 1, problem, sinceMs: problem === undefined ? undefined : 60_000 },
+  group,
+  partitions: [],
+  members: 1,
+  problem,
+  sinceMs: problem === undefined ? undefined : 60_000,
 });
 
 test('the overview names what stands still, and does not say that all is well before anybody looked', (t) => {

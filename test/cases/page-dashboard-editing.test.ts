@@ -86,7 +86,9 @@ test('a panel that moves stays on the grid, pushes what it covers down, and what
     ['c', at(0, 4, 24)],
   ]);
   t.deepEqual(Object.fromEntries(rearranged(places, 'b', at(0, 0))), {
-    ...{ b: at(0, 0), a: at(0, 4), c: at(0, 8, 24) },
+    b: at(0, 0),
+    a: at(0, 4),
+    c: at(0, 8, 24),
   });
   t.deepEqual(rearranged(places, 'a', at(20, 0)).get('a'), at(12, 0));
   t.deepEqual(rearranged(places, 'a', at(-5, -5, 40, 0)).get('a'), at(0, 0, 24, 2));
@@ -159,7 +161,12 @@ test('a variable that becomes of another kind keeps what both have, and has what
   t.like(convertVariable(before, 'list'), { name: 'variable3', several: true, options: [{ value: 'one' }] });
   t.false('pattern' in convertVariable(before, 'list'));
   t.deepEqual(convertVariable(before, 'constant'), {
-    ...{ kind: 'constant', name: 'variable3', title: 'Job', hide: 'nothing', inAddress: true, value: '' },
+    kind: 'constant',
+    name: 'variable3',
+    title: 'Job',
+    hide: 'nothing',
+    inAddress: true,
+    value: '',
   });
   t.is(convertVariable(before, 'no kind'), before);
 });

@@ -10,7 +10,8 @@ import {
 } from '../../web/areas/dashboards/panels/buckets.ts';
 
 const bucket = (le: string, values: readonly (number | null)[]): BucketSeries => ({
-  ...{ name: 'b', labels: { le } },
+  name: 'b',
+  labels: { le },
   points: values.map((value, at) => [at * 10, value]),
 });
 

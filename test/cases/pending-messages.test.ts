@@ -10,7 +10,11 @@ const bytes = 1_000;
 /** Messages of a range, `last` included. */
 const messages = (first: number, last: number): BusRecord[] =>
   Array.from({ length: last - first + 1 }, (_, index) => ({
-    ...{ offset: first + index, timestampMs: 0, key: '', headers: {}, value: Buffer.alloc(bytes) },
+    offset: first + index,
+    timestampMs: 0,
+    key: '',
+    headers: {},
+    value: Buffer.alloc(bytes),
   }));
 
 const open = (maxBytes: number) => {

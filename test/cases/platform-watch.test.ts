@@ -45,13 +45,18 @@ const open = async (t: ExecutionContext) => {
   /** The groups as they stand, with the age of the oldest record of these. */
   const setGroups = (ages: Readonly<Record<string, number>>, problems: Readonly<Record<string, string>> = {}): void => {
     groups = telemetry.map((group) => ({
-      ...{ group, members: 1, problem: problems[group], sinceMs: clock.nowMs },
+      group,
+      members: 1,
+      problem: problems[group],
+      sinceMs: clock.nowMs,
       partitions: [{ topic: group, partition: 0, lag: 1, ageMs: ages[group] ?? 0 }],
     }));
   };
   setGroups({});
   const watch = new PlatformWatch({
-    ...{ documents, clock, groupStatuses: { groups: () => groups } },
+    documents,
+    clock,
+    groupStatuses: { groups: () => groups },
     columns: {
       async query<Row>(): Promise<Row[]> {
         if (faults.columns) throw new Error('no answer');
@@ -91,7 +96,16 @@ const open = async (t: ExecutionContext) => {
     evaluated.set(id, clock.nowMs);
   };
   return {
-    ...{ documents, clock, evaluated, faults, transitions, events, notices, watch, setGroups, organization },
+    documents,
+    clock,
+    evaluated,
+    faults,
+    transitions,
+    events,
+    notices,
+    watch,
+    setGroups,
+    organization,
     /** Looks twice a minute for so long, while rules of these organizations are evaluated. */
     async pass(ms: number, going: readonly string[] = []): Promise<void> {
       for (let passed = 0; passed < ms; passed += 30 * secondMs) {
@@ -118,7 +132,9 @@ test('an organization whose rules are not evaluated is told once, and once when 
   await pass(30 * minuteMs, ['other']);
   t.deepEqual(changes(transitions), ['acme PlatformRulesNotEvaluated firing']);
   t.like(transitions[0], {
-    ...{ severity: 'critical', from: 'inactive', labels: { severity: 'critical', origin: 'platform' } },
+    severity: 'critical',
+    from: 'inactive',
+    labels: { severity: 'critical', origin: 'platform' },
     reason: `All 1 alert rules are not evaluated since ${new Date(sinceMs).toISOString()}: alerts may be otherwise by now`,
   });
   t.is((await documents.of('acme').collection(platformAlerts).list()).items.length, 1);
@@ -150,7 +166,12 @@ test('groups of recording rules that are not evaluated are told as alert rules a
       .of(id)
       .collection(recordingGroups)
       .insert({
-        ...{ name: 'g', file: '', enabled: true, interval: '1m', delay: '0s', limit: 0 },
+        name: 'g',
+        file: '',
+        enabled: true,
+        interval: '1m',
+        delay: '0s',
+        limit: 0,
         rules: [{ record: 'r', expression: 'vector(1)', labels: {} }],
       });
   }
@@ -298,12 +319,15 @@ test('an operator is told by a webhook with the payload of Alertmanager, on any 
   });
   const [channel] = operatorChannels({
     mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
-    ...{ clock: { now: () => 2 * minuteMs }, log: silent },
+    clock: { now: () => 2 * minuteMs },
+    log: silent,
     settings: settingsOf({ OIQ_OPERATOR_WEBHOOK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
   });
   t.true(await channel?.notify([{ name: 'sinks.logs', text: 'stands still for 60 seconds', sinceMs: minuteMs }]));
   t.like(bodies[0], {
-    ...{ version: '4', status: 'firing', receiver: 'operator' },
+    version: '4',
+    status: 'firing',
+    receiver: 'operator',
     alerts: [
       {
         status: 'firing',
@@ -324,11 +348,20 @@ test('the alert of a channel that fails ends once when it is disabled or deleted
   for (const id of ['tried', 'disabled', 'deleted']) {
     if (id !== 'deleted')
       await own.collection(notificationChannels).insert({
-        ...{ id, name: `Channel ${id}`, description: '', enabled: id === 'tried', maxPerMinute: 60 },
-        ...{ settings: { type: 'email', to: ['a@example.com'] }, templates: { title: '', text: '' } },
+        id,
+        name: `Channel ${id}`,
+        description: '',
+        enabled: id === 'tried',
+        maxPerMinute: 60,
+        settings: { type: 'email', to: ['a@example.com'] },
+        templates: { title: '', text: '' },
       });
     await own.collection(channelHealths).insert({
-      ...{ id, failures: 3, failingSince: '2026-01-01T00:00:00.000Z', lastDeliveredAt: null, lastError: 'refused' },
+      id,
+      failures: 3,
+      failingSince: '2026-01-01T00:00:00.000Z',
+      lastDeliveredAt: null,
+      lastError: 'refused',
     });
   }
   await pass(2 * minuteMs);

@@ -87,17 +87,17 @@ test('deltas grow within an hour and begin with 0 in the next, the same for ever
 
 test('a classic histogram is buckets, a count and a sum, and matchers of le choose among them', async (t) => {
   const point = (seconds: number, counts: readonly number[], sum: number, flags = 0) => ({
-    ...{
-      timeUnixNano: nanos(hour + seconds * 1000),
-      count: String(counts.reduce((all, one) => all + one, 0)),
-      sum,
-      flags,
-    },
-    ...{ bucketCounts: counts.map(String), explicitBounds: [0.5, 1_000_000] },
+    timeUnixNano: nanos(hour + seconds * 1000),
+    count: String(counts.reduce((all, one) => all + one, 0)),
+    sum,
+    flags,
+    bucketCounts: counts.map(String),
+    explicitBounds: [0.5, 1_000_000],
   });
   await land('classic', [
     {
-      ...{ name: 'took', unit: 's' },
+      name: 'took',
+      unit: 's',
       histogram: {
         aggregationTemporality: 2,
         dataPoints: [point(0, [1, 2, 3], 9), point(10, [2, 2, 4], 12), { ...point(20, [], 0, 1), explicitBounds: [] }],
@@ -154,8 +154,13 @@ test('a classic histogram is buckets, a count and a sum, and matchers of le choo
 
 test('exponential histograms are native ones, and deltas of them add up', async (t) => {
   const point = (seconds: number, scale: number, offset: number, counts: readonly number[]) => ({
-    ...{ timeUnixNano: nanos(hour + seconds * 1000), count: String(counts.reduce((all, one) => all + one, 1)), sum: 4 },
-    ...{ scale, zeroCount: '1', zeroThreshold: 0.01, positive: { offset, bucketCounts: counts.map(String) } },
+    timeUnixNano: nanos(hour + seconds * 1000),
+    count: String(counts.reduce((all, one) => all + one, 1)),
+    sum: 4,
+    scale,
+    zeroCount: '1',
+    zeroThreshold: 0.01,
+    positive: { offset, bucketCounts: counts.map(String) },
   });
   const dataPoints = [point(10, 1, 0, [1, 0, 2]), point(20, 0, 0, [5])];
   const metric = (name: string, aggregationTemporality: number) => ({
@@ -268,7 +273,8 @@ test.serial(
       name: 'depth',
       gauge: {
         dataPoints: seconds.map((second) => ({
-          ...{ timeUnixNano: nanos(hour + second * 1000), asDouble: second },
+          timeUnixNano: nanos(hour + second * 1000),
+          asDouble: second,
           attributes: [{ key: 'pod', value: { stringValue: pod } }],
         })),
       },

@@ -114,8 +114,13 @@ test('a turn that is free is taken at once, and never before one that waits', as
 });
 
 const readLimits: ReadLimits = {
-  ...{ ...limits, slots: 1, slotsPerTenant: 1, waitingPerTenant: 1 },
-  ...{ waitSeconds: 0.05, maxExecutionSeconds: 30, maxRowsRead: 1_000 },
+  ...limits,
+  slots: 1,
+  slotsPerTenant: 1,
+  waitingPerTenant: 1,
+  waitSeconds: 0.05,
+  maxExecutionSeconds: 30,
+  maxRowsRead: 1_000,
 };
 
 /** Columns that keep every statement until they are let go. */

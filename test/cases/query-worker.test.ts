@@ -40,25 +40,29 @@ const bundled = (count: number): string =>
 const reads = [
   {
     what: 'a configuration file of Alertmanager',
-    ...{ text: routing, slow: slowYaml },
+    text: routing,
+    slow: slowYaml,
     atOnce: (text: string): unknown => readAlertmanager(text),
     inWorker: (text: string): Promise<unknown> => readAlertmanagerInWorker(reader, text),
   },
   {
     what: 'a rule file of Prometheus',
-    ...{ text: rules, slow: slowYaml },
+    text: rules,
+    slow: slowYaml,
     atOnce: (text: string): unknown => readRuleFile(text, 'a.yaml'),
     inWorker: (text: string): Promise<unknown> => readRuleFileInWorker(reader, text, 'a.yaml'),
   },
   {
     what: 'Sigma rules',
-    ...{ text: detections, slow: slowYaml },
+    text: detections,
+    slow: slowYaml,
     atOnce: (text: string): unknown => readRules(text),
     inWorker: async (text: string): Promise<unknown> => (await readRulesInWorker(reader, [text]))[0],
   },
   {
     what: 'indicators as CSV',
-    ...{ text: indicators, slow: slowLines },
+    text: indicators,
+    slow: slowLines,
     atOnce: (text: string): unknown => readDocument('csv', text, { confidence: 50, max: 5_000 }),
     inWorker: (text: string): Promise<unknown> =>
       readDocumentInWorker(reader, 'csv', text, { confidence: 50, max: 5_000 }),

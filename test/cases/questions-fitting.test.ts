@@ -4,9 +4,12 @@ import type { KnownField } from '../../subjects/questions/catalogue.ts';
 import { fittingOf } from '../../subjects/questions/fitting.ts';
 
 const field = (name: string, values: readonly string[] = []): KnownField => ({
-  ...{ name, values, isNumber: false, hasAllValues: true },
+  name,
+  values,
+  isNumber: false,
+  hasAllValues: true,
 });
-const metric = (name: string) => ({ ...{ name, unit: 's', services: [], labels: [] }, kind: 'gauge' as const });
+const metric = (name: string) => ({ name, unit: 's', services: [], labels: [], kind: 'gauge' as const });
 
 test('names and values that share words with the question come first, and no more than a model may get', (t) => {
   const others = Array.from({ length: 1_000 }, (_, at) => `other.${at}`);
@@ -15,7 +18,8 @@ test('names and values that share words with the question come first, and no mor
     fields: [...others.map((name) => field(name)), field('region', ['eu', 'CHECKOUT hall']), field('cart.checkout')],
   };
   const { services, logs, traces, metrics } = fittingOf('how slow is the checkout in the cart?', {
-    ...{ logs: records, traces: { services: ['shop-checkout'], fields: [] } },
+    logs: records,
+    traces: { services: ['shop-checkout'], fields: [] },
     metrics: [...others.map(metric), metric('cart.size')],
   });
   t.is(services[0], 'shop-checkout');

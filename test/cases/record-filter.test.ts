@@ -69,8 +69,10 @@ const attribute = (): object =>
   ])();
 const records = (): object[] =>
   Array.from({ length: 40 }, (_, at) => ({
-    ...{ timeUnixNano: `${Date.UTC(2026, 0, 1) + at}000000`, attributes: Array.from({ length: random(4) }, attribute) },
-    ...{ body: pick(bodies)(), ...pick(severities) },
+    timeUnixNano: `${Date.UTC(2026, 0, 1) + at}000000`,
+    attributes: Array.from({ length: random(4) }, attribute),
+    body: pick(bodies)(),
+    ...pick(severities),
   }));
 const batches = Array.from({ length: 60 }, records);
 
@@ -96,7 +98,10 @@ for (const processor of processors.filter(({ itemFilter: itemMatcher }) => itemM
 
 const counting = (name: string, recordFilter: object | undefined): Processor =>
   defineProcessor({
-    ...{ name, summary: 'Counts', reads: logRecords, ...(recordFilter && { recordFilter }) },
+    name,
+    summary: 'Counts',
+    reads: logRecords,
+    ...(recordFilter && { recordFilter }),
     state: keyedState({ version: 1, maxEntries: 1, schema: z.number() }),
     step: (_, { state }) => state.set('count', (state.get('count') ?? 0) + 1),
   });

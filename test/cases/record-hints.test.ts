@@ -25,8 +25,10 @@ test.before(async () => {
       {
         logRecords: [
           {
-            ...{ timeUnixNano: nanoseconds(at), severityNumber: 9, severityText: 'INFO' },
-            ...{ body: { stringValue: 'order accepted' } },
+            timeUnixNano: nanoseconds(at),
+            severityNumber: 9,
+            severityText: 'INFO',
+            body: { stringValue: 'order accepted' },
             attributes: [text('user', user), { key: 'http.status_code', value: { intValue: '200' } }],
           },
         ],
@@ -41,8 +43,11 @@ test.before(async () => {
           {
             spans: [
               {
-                ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), name: 'GET /cart' },
-                ...{ startTimeUnixNano: nanoseconds(at), endTimeUnixNano: nanoseconds(at + 5) },
+                traceId: Buffer.alloc(16, 1),
+                spanId: Buffer.alloc(8, 1),
+                name: 'GET /cart',
+                startTimeUnixNano: nanoseconds(at),
+                endTimeUnixNano: nanoseconds(at + 5),
                 attributes: [text('http.route', '/cart')],
               },
             ],

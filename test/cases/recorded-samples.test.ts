@@ -25,15 +25,13 @@ test.before(async () => {
 test.after.always(() => Promise.all([tables.close(), pool.close()]));
 
 const histogram = {
-  ...{
-    schema: 1,
-    zeroThreshold: 0.001,
-    zeroCount: 0.5,
-    count: 6.5,
-    sum: 12.25,
-    negativeSpans: [],
-    negativeBuckets: [],
-  },
+  schema: 1,
+  zeroThreshold: 0.001,
+  zeroCount: 0.5,
+  count: 6.5,
+  sum: 12.25,
+  negativeSpans: [],
+  negativeBuckets: [],
   positiveSpans: [{ offset: -2, length: 2 }],
   positiveBuckets: [2.5, 3.5],
 };
@@ -79,7 +77,11 @@ const partition = () => {
   return async (messages: readonly Message[]): Promise<void> => {
     const first = offset;
     const records = messages.map(({ value, headers, key }) => ({
-      ...{ offset: offset++, timestampMs: atMs, value: Buffer.from(value), headers, key },
+      offset: offset++,
+      timestampMs: atMs,
+      value: Buffer.from(value),
+      headers,
+      key,
     }));
     const batch: Batch = { topic: topics.remoteWrite.name, partition: own, first, last: offset - 1, records };
     const { columns } = tables;

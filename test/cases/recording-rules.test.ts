@@ -38,7 +38,12 @@ const land = (tenantId: string, atMs: number, series: readonly RecordedSeries[])
 
 type Rules = readonly (readonly [record: string, expression: string, labels?: Readonly<Record<string, string>>])[];
 const groupOf = (rules: Rules, more: Partial<RecordingGroup> = {}): RecordingGroup => ({
-  ...{ name: 'g', file: '', enabled: true, interval: '1m', delay: '0s', limit: 0 },
+  name: 'g',
+  file: '',
+  enabled: true,
+  interval: '1m',
+  delay: '0s',
+  limit: 0,
   rules: rules.map(([record, expression, labels = {}]) => ({ record, expression, labels })),
   ...more,
 });
@@ -51,7 +56,9 @@ const evaluateOf = (
 ): Promise<GroupEvaluation> => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const reading: QueryReading = {
-    ...{ nowMs, plan: defaultPlans['enterprise'] as QueryReading['plan'], columns: tables.columns.of(tenantId) },
+    nowMs,
+    plan: defaultPlans['enterprise'] as QueryReading['plan'],
+    columns: tables.columns.of(tenantId),
     promql: { threads: promql, translation },
   };
   const answers = new Answers({ gatherMs: 0, sharedMs: 20_000, aloneMs: 20_000 });
@@ -232,8 +239,10 @@ const makeQuery = (
     hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.native(sql, parameters, limits);
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const reading: QueryReading = {
-    ...{ nowMs: startMs, plan: defaultPlans['enterprise'] as QueryReading['plan'] },
-    ...{ columns: { ...columns, query, native }, promql: { threads: promql, translation } },
+    nowMs: startMs,
+    plan: defaultPlans['enterprise'] as QueryReading['plan'],
+    columns: { ...columns, query, native },
+    promql: { threads: promql, translation },
   };
   const answers = new Answers({
     gatherMs: 0,
@@ -244,7 +253,9 @@ const makeQuery = (
   const toTimeoutError = (ms: number): Error => (isLoaded ? new LateError(ms) : answers.timeoutError(ms));
   const { signal } = new AbortController();
   return createExpressionRun(reading, {
-    ...{ atMs: startMs, signal, ...times },
+    atMs: startMs,
+    signal,
+    ...times,
     answers: { runInSlot: (work, ending) => answers.runInSlot(work, ending), timeoutError: toTimeoutError },
   });
 };

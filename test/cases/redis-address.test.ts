@@ -30,14 +30,25 @@ for (const [text, expected] of [
   [
     'rediss-sentinel://oiq:secret@a,[::1]:26380/limits/2?sentinelUsername=watch&sentinelPassword=se%26cret',
     {
-      ...{ ...server, kind: 'sentinel', tls: true, username: 'oiq', password: 'secret', nodes: sentinels },
-      ...{ name: 'limits', database: 2, sentinelUsername: 'watch', sentinelPassword: 'se&cret' },
+      ...server,
+      kind: 'sentinel',
+      tls: true,
+      username: 'oiq',
+      password: 'secret',
+      nodes: sentinels,
+      name: 'limits',
+      database: 2,
+      sentinelUsername: 'watch',
+      sentinelPassword: 'se&cret',
     },
   ],
   [
     'redis-cluster://oiq:secret@a:7000,b:7001',
     {
-      ...{ ...server, kind: 'cluster', username: 'oiq', password: 'secret' },
+      ...server,
+      kind: 'cluster',
+      username: 'oiq',
+      password: 'secret',
       nodes: [
         { host: 'a', port: 7000 },
         { host: 'b', port: 7001 },

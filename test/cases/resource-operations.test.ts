@@ -46,7 +46,13 @@ const resource = defineResource<typeof Fields, Hook, typeof View>({
   view: View,
   show: (documents) =>
     documents.map(({ id, version, name, url, token, window, tags = [], owner }) => ({
-      ...{ id, version, name, url, window, tags, owner },
+      id,
+      version,
+      name,
+      url,
+      window,
+      tags,
+      owner,
       token: token === null ? null : secretMask,
     })),
   secrets: [{ path: 'token', destination: ['url'] }],
@@ -78,7 +84,11 @@ const requestsAs = (tenantId: string) => {
     if (operation === undefined) throw new Error(`there is no ${method}`);
     const headers: Record<string, string> = {};
     const request = {
-      ...{ requestId: 'r1', address: '192.0.2.1', userAgent: '', host: '', secure: true },
+      requestId: 'r1',
+      address: '192.0.2.1',
+      userAgent: '',
+      host: '',
+      secure: true,
       header: (name: string) => (name === 'if-match' ? ifMatch : ''),
       reply(name: string, value: string) {
         headers[name] = value;

@@ -128,10 +128,12 @@ test.serial('a table is kept as long as its declaration says, with nothing else 
   );
   const policies = () => policiesOf({ tenantId: 'a', days: days(2, 7, 7) });
   t.deepEqual(await applyRetention(columns, policies(), clock, [{ ...errorCountsTable, retention: 'never' }]), {
-    ...{ partitionsDropped: 0, deletes: 0 },
+    partitionsDropped: 0,
+    deletes: 0,
   });
   t.deepEqual(await applyRetention(columns, policies(), clock, [errorCountsTable]), {
-    ...{ partitionsDropped: 5, deletes: 0 },
+    partitionsDropped: 5,
+    deletes: 0,
   });
   t.deepEqual(await rowsOf('made_up_counts'), { a: 3 });
 });

@@ -55,14 +55,20 @@ const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReading => ({
   nowMs: receivedAtMs + 1_000,
 });
 const countBy = (...groupBy: string[]): z.input<typeof AggregateQuery> => ({
-  ...{ kind: 'aggregate', signal: 'logs' },
-  ...{ measures: [{ function: 'count' }], groupBy },
+  kind: 'aggregate',
+  signal: 'logs',
+  measures: [{ function: 'count' }],
+  groupBy,
 });
 
 test('an answer has its range, its cost, its units and how fresh it is', async (t) => {
   const { cost, freshness, ...rest } = await run(countBy('service', 'host.name'), reading(), { range });
   t.deepEqual(rest, {
-    ...{ form: 'table', series: [], stepMs: null, partialSteps: [], partial: [] },
+    form: 'table',
+    series: [],
+    stepMs: null,
+    partialSteps: [],
+    partial: [],
     columns: [
       { name: 'service', type: 'text', unit: '' },
       { name: 'host.name', type: 'text', unit: '' },

@@ -33,7 +33,12 @@ export const otlpMessage = (
     value,
     headers: {
       ...encodeHeaders({
-        ...{ tenantId, projectId: 'shop', keyId: 'key', signal, format: 'otlp', encoding: 'identity' },
+        tenantId,
+        projectId: 'shop',
+        keyId: 'key',
+        signal,
+        format: 'otlp',
+        encoding: 'identity',
         members: [{ ...member, records: counted }],
       }),
       ...headers,

@@ -251,11 +251,13 @@ const running = async (
     plan(entitlements: readonly string[]): void {
       const stored = { version: 1, createdAt: since, updatedAt: since };
       entitlementListeners.get(plans.name)?.({
-        ...{ tenantId: plansTenant, id: 'plan' },
+        tenantId: plansTenant,
+        id: 'plan',
         document: { ...stored, id: 'plan', entitlements },
       });
       entitlementListeners.get(organizations.name)?.({
-        ...{ tenantId: organizationsTenant, id: 'tenant' },
+        tenantId: organizationsTenant,
+        id: 'tenant',
         document: { ...stored, id: 'tenant', planId: 'plan' },
       });
     },
@@ -303,8 +305,14 @@ test('A schedule whose documents are away begins when they are there', async (t)
 test('A schedule whose documents stay away can be stopped', async (t) => {
   const unused = {} as never;
   const schedule = defineSchedule<Rule, number, Emits>({
-    ...{ name: 'waits', summary: 'of a test', collection: rules, everyMs: () => 1000, missed: 'skip' },
-    ...{ state: { version: 1, schema: z.number(), empty: () => 0 }, emits: { counted }, run: async () => 0 },
+    name: 'waits',
+    summary: 'of a test',
+    collection: rules,
+    everyMs: () => 1000,
+    missed: 'skip',
+    state: { version: 1, schema: z.number(), empty: () => 0 },
+    emits: { counted },
+    run: async () => 0,
   });
   const tried = Promise.withResolvers<void>();
   const documents = {
@@ -318,7 +326,10 @@ test('A schedule whose documents stay away can be stopped', async (t) => {
     bus: { consumer: () => consumer, offsets: unused } as never,
     states: { load: async () => ({ number: 1, bytes: Buffer.from('0') }), save: unused },
     ports: { documents: documents as never, columns: unused },
-    ...{ producer: unused, clock: { now: () => 0 }, log: silent, metrics: noMetrics },
+    producer: unused,
+    clock: { now: () => 0 },
+    log: silent,
+    metrics: noMetrics,
   });
   await tried.promise;
   await member.stop();

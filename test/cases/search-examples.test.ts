@@ -99,7 +99,10 @@ const traces = tracesRequest({
         {
           spans: [
             {
-              ...{ name: 'SELECT cart', kind: 3, ...lasts(40), attributes: [text('db.system.name', 'mysql')] },
+              name: 'SELECT cart',
+              kind: 3,
+              ...lasts(40),
+              attributes: [text('db.system.name', 'mysql')],
               links: [{ attributes: [number('batch', { intValue: '7' })] }],
             },
           ],

@@ -100,8 +100,15 @@ for (const [field, at] of fields)
       t.is(deadLetters.length, 1);
       t.deepEqual(deadLetters[0]?.value, bytes);
       t.like(deadLetters[0]?.headers, {
-        ...{ tenantId: platformTenant, origin: 'group', kind: 'unprocessable', reason: 'damaged' },
-        ...{ topic: topic.name, partition: 0, offset: number, size: bytes.length, originalHeaders: {} },
+        tenantId: platformTenant,
+        origin: 'group',
+        kind: 'unprocessable',
+        reason: 'damaged',
+        topic: topic.name,
+        partition: 0,
+        offset: number,
+        size: bytes.length,
+        originalHeaders: {},
       });
       const named = `letters/0: ${path} is damaged at byte ${byte} (offset`;
       t.true(deadLetters[0]?.headers.message.startsWith(named), deadLetters[0]?.headers.message);

@@ -113,7 +113,11 @@ test('positions that are saved in the same moment are there when that resolves, 
   const { directory } = await segmentsUnderTest(t);
   const store = openOffsetStore(directory);
   const position = (group: string, committed: number) => ({
-    ...{ group, topic: 'letters', partition: 0, committed, claimed: undefined },
+    group,
+    topic: 'letters',
+    partition: 0,
+    committed,
+    claimed: undefined,
   });
   const saved = Promise.all([store.saveSoon(position('one', 1)), store.saveSoon(position('two', 2))]);
   t.is(store.position('one', 'letters', 0), undefined);

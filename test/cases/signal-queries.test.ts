@@ -46,7 +46,9 @@ test.before(async () => {
 const reading = (
   plan: Pick<Plan, 'name' | 'entitlements' | 'retentionDays'> = defaultPlans['enterprise'] as Plan,
 ): Reading => ({
-  ...{ columns: tables.columns.of('acme'), plan, nowMs: receivedAtMs + 1_000 },
+  columns: tables.columns.of('acme'),
+  plan,
+  nowMs: receivedAtMs + 1_000,
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const answer = async (query: object, stepMs?: number) =>
@@ -140,14 +142,18 @@ test('signals are read by those whose plan includes the SIEM, as long as anythin
 
 test('an alert rule may ask for signals, by who they are about', async (t) => {
   const rule = {
-    ...{ id: 'r1', version: 1 },
+    id: 'r1',
+    version: 1,
     ...AlertRuleFields.parse({
       name: 'Much about one',
       condition: {
         kind: 'threshold',
         query: {
-          ...{ kind: 'aggregate', signal: 'detections', search: 'severity:>=low' },
-          ...{ groupBy: ['user'], measures: [{ function: 'sum', field: 'riskScore' }] },
+          kind: 'aggregate',
+          signal: 'detections',
+          search: 'severity:>=low',
+          groupBy: ['user'],
+          measures: [{ function: 'sum', field: 'riskScore' }],
         },
         window: '1h',
         thresholds: [{ severity: 'warning', operator: 'above', value: 30 }],

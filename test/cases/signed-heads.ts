@@ -33,7 +33,11 @@ export const headsIn = async (heads: HeadStore, tenantId: string, after = 0, upT
 /** Lands all heads that are on the bus. */
 export const landHeads = async (bus: Bus, columns: Columns): Promise<void> => {
   const role = await startSinks({
-    ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
+    bus,
+    columns,
+    metrics: noMetrics,
+    log: silent,
+    clock: systemClock,
     only: ['evidence-heads'],
     embedded: true,
     threads: 1,

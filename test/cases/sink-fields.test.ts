@@ -44,7 +44,10 @@ const optional: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     eventName: "event_name != ''",
     traceId: "trace_id != toFixedString('', 16)",
     spanId: "span_id != toFixedString('', 8)",
-    ...{ timestamp: 'true', observedTimestamp: 'true', severityNumber: 'true', flags: 'true' },
+    timestamp: 'true',
+    observedTimestamp: 'true',
+    severityNumber: 'true',
+    flags: 'true',
   },
   spans: {
     name: "name != ''",
@@ -53,7 +56,11 @@ const optional: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     spanId: "span_id != toFixedString('', 8)",
     parentSpanId: "parent_span_id != toFixedString('', 8)",
     traceState: "trace_state != ''",
-    ...{ timestamp: 'true', duration: 'true', kind: 'true', status: 'true', flags: 'true' },
+    timestamp: 'true',
+    duration: 'true',
+    kind: 'true',
+    status: 'true',
+    flags: 'true',
   },
 };
 const shared = {

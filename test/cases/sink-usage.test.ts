@@ -51,7 +51,12 @@ const logsOf = (counts: readonly (readonly [service: string | undefined, records
   });
 
 const memberOf = (body: Uint8Array, records: number, atMs = receivedAtMs) => ({
-  ...{ length: body.length, size: body.length, records, receivedAtMs: atMs, source: '', traceparent: '' },
+  length: body.length,
+  size: body.length,
+  records,
+  receivedAtMs: atMs,
+  source: '',
+  traceparent: '',
 });
 
 test('members of one message count in the hours in which they came, and what landed by service', async (t) => {
@@ -111,7 +116,11 @@ test('spans, points of every kind, and samples by the label job', async (t) => {
     [
       messageOf([points], { tenantId: 'signals', signal: 'metrics', members: [memberOf(points, 5)] }),
       messageOf([squeezed], {
-        ...{ tenantId: 'signals', signal: 'metrics', format: 'remote-write-1', encoding: 'snappy', offset: 1 },
+        tenantId: 'signals',
+        signal: 'metrics',
+        format: 'remote-write-1',
+        encoding: 'snappy',
+        offset: 1,
         members: [{ ...memberOf(squeezed, 5), ...wide }],
       }),
     ],
@@ -136,7 +145,12 @@ const dead = (
   { group = 'sinks.logs', at = 0 }: { group?: string; at?: number } = {},
 ): TestMessage => {
   const [deadLetterMessage] = unprocessable({
-    ...{ group, topic: topics.logs.name, partition: 0, reason: 'malformed', message: 'm', receivedAtMs: 1 },
+    group,
+    topic: topics.logs.name,
+    partition: 0,
+    reason: 'malformed',
+    message: 'm',
+    receivedAtMs: 1,
     record: { offset, timestampMs: 1, key: 'k', value: Buffer.from(value), headers },
   });
   return { offset: at, headers: deadLetterMessage?.headers ?? {}, value };
@@ -169,7 +183,10 @@ test('a replayed dead letter is not accepted again, and lands or dies as the oth
   const body = logsOf([['cart', 2]]);
   const replay = messageOf([body], { tenantId: 'replay', offset: 8, onlyGroup: 'logs', members: [memberOf(body, 2)] });
   const dying = messageOf([garbage], {
-    ...{ tenantId: 'replay', offset: 9, onlyGroup: 'logs', members: [memberOf(garbage, 3)] },
+    tenantId: 'replay',
+    offset: 9,
+    onlyGroup: 'logs',
+    members: [memberOf(garbage, 3)],
   });
   await tables.land([replay]);
   await tables.land([dead(dying)], deadLetters);
@@ -189,15 +206,35 @@ test('a message without readable headers counts as one request of its size', asy
 });
 
 const refusedDeadLetter: DeadLetterHeaders = {
-  ...{ id: 'r1', tenantId: 'refused', projectId: 'shop', keyId: 'key', signal: 'logs', origin: 'otlp-http' },
-  ...{ kind: 'refused', reason: 'bad-utf8', message: 'm', position: 3, receivedAtMs, source: '192.0.2.1' },
-  ...{ contentType: '', contentEncoding: '', topic: '', partition: 0, offset: 0, originalHeaders: {} },
-  ...{ chunk: 0, chunks: 2, size: 1_000_000, cut: false },
+  id: 'r1',
+  tenantId: 'refused',
+  projectId: 'shop',
+  keyId: 'key',
+  signal: 'logs',
+  origin: 'otlp-http',
+  kind: 'refused',
+  reason: 'bad-utf8',
+  message: 'm',
+  position: 3,
+  receivedAtMs,
+  source: '192.0.2.1',
+  contentType: '',
+  contentEncoding: '',
+  topic: '',
+  partition: 0,
+  offset: 0,
+  originalHeaders: {},
+  chunk: 0,
+  chunks: 2,
+  size: 1_000_000,
+  cut: false,
 };
 
 test('a refused body counts once with its size, whatever the number of its chunks', async (t) => {
   const messages = [0, 1].map((chunk) => ({
-    ...{ offset: chunk, value: Buffer.alloc(0), headers: encodeDeadLetter({ ...refusedDeadLetter, chunk }) },
+    offset: chunk,
+    value: Buffer.alloc(0),
+    headers: encodeDeadLetter({ ...refusedDeadLetter, chunk }),
   }));
   await tables.land(messages, deadLetters);
   t.deepEqual(await ledger('refused'), { [`${thisHour} logs refused/bad-utf8`]: [1, 0, 1_000_000, 0, 0] });
@@ -213,7 +250,9 @@ test('a report of a receiver counts once', async (t) => {
     ],
   };
   const message = (id: string, offset: number): TestMessage => ({
-    ...{ offset, headers: {}, value: Buffer.from(JSON.stringify({ ...report, id })) },
+    offset,
+    headers: {},
+    value: Buffer.from(JSON.stringify({ ...report, id })),
   });
   await tables.land([message('report-1', 1), message('report-1', 2), message('report-2', 3)], { sink: 'usage' });
   t.deepEqual(await ledger('report'), {

@@ -66,10 +66,14 @@ test.serial(
   'a consumer group that fails before the start is complete fails the start, and what had started is stopped',
   async (t) => {
     const { platform, ends } = await platformOf(t, (bus) => ({
-      ...{ ensureTopics: (topics) => bus.ensureTopics(topics), producer: () => bus.producer() },
-      ...{ offsets: (topic) => bus.offsets(topic), lag: (group, topics) => bus.lag(group, topics) },
+      ensureTopics: (topics) => bus.ensureTopics(topics),
+      producer: () => bus.producer(),
+      offsets: (topic) => bus.offsets(topic),
+      lag: (group, topics) => bus.lag(group, topics),
       members: (groups) => bus.members(groups),
-      ...{ check: () => bus.check(), close: () => bus.close(), forget: (group) => bus.forget(group) },
+      check: () => bus.check(),
+      close: () => bus.close(),
+      forget: (group) => bus.forget(group),
       read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
       follower: () => bus.follower(),
       consumer: (options) => {

@@ -24,7 +24,8 @@ const rule = (more: object = {}) => ({
       thresholds: [{ severity: 'error', operator: 'above', value: 10, ...more }],
     },
   }),
-  ...{ id: 'r1', version: 3 },
+  id: 'r1',
+  version: 3,
 });
 
 /** One evaluation a minute: 40 peaks a little above the threshold and one far above it, 20 minutes apart. */
@@ -142,9 +143,9 @@ test('detectors are suggested of what lands, and not again once there is one', (
 test('metrics of many series that nothing reads are told of, and those that something reads are not', (t) => {
   const searchedIn = [{ what: 'dashboards', documents: 4 }];
   const uses = new Map([
-    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], lookedAt: searchedIn }],
-    ['unread', { uses: [], lookedAt: searchedIn }],
-    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, lookedAt: searchedIn }],
+    ['read', { uses: [{ what: 'dashboards', id: 'd', name: 'D' }], searchedIn: searchedIn }],
+    ['unread', { uses: [], searchedIn: searchedIn }],
+    ['unknown', { uses: { value: null, reason: 'nothing is kept' }, searchedIn: searchedIn }],
   ]);
   const costs = ['read', 'unread', 'unknown', 'small'].map((metric) => ({
     metric,

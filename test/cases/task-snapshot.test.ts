@@ -10,7 +10,11 @@ const outbox = [
   { topic: 'two', key: '', value: bytesOf('[]'), headers: {} },
 ];
 const tenants = ['acme', 'other'].map((id) => ({
-  ...{ id, latestMs: 1, watermarkMs: Number.NEGATIVE_INFINITY, seenMs: 3, limit: undefined },
+  id,
+  latestMs: 1,
+  watermarkMs: Number.NEGATIVE_INFINITY,
+  seenMs: 3,
+  limit: undefined,
   timers: [{ kind: 'clock' as const, dueMs: 5, key: 'k' }],
   state: bytesOf(`state of ${id}`),
 }));
@@ -27,7 +31,9 @@ const plain = ({ outbox: messages, tenants: all, ...rest }: SavedTask): unknown 
 const formerBytes = (): Uint8Array => {
   const json = Buffer.from(
     JSON.stringify({
-      ...{ format: 1, ...head, clockMs: 11 },
+      format: 1,
+      ...head,
+      clockMs: 11,
       outbox: outbox.map(({ topic, key, value, headers }) => [topic, key, Buffer.from(value).toString(), headers]),
       tenants: tenants.map(({ id, state }) => [id, 1, null, 3, null, [[0, 5, 'k']], state.length]),
     }),

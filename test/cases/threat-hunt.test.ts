@@ -12,8 +12,16 @@ import { openTables, text } from './sink-tables.ts';
 
 const held = (['203.0.113.7', '2001:db8::7'] as const).map(
   (value): BlockIndicator => ({
-    ...{ type: 'ip', value, source: 'feed', confidence: 80, validFrom: null, validUntil: null },
-    ...{ isRevoked: false, seenAt: new Date(firstMs).toISOString(), halfLifeDays: null, raisesSignals: false },
+    type: 'ip',
+    value,
+    source: 'feed',
+    confidence: 80,
+    validFrom: null,
+    validUntil: null,
+    isRevoked: false,
+    seenAt: new Date(firstMs).toISOString(),
+    halfLifeDays: null,
+    raisesSignals: false,
   }),
 );
 const bodies = [
@@ -46,7 +54,10 @@ test.serial('a hunt tells what the stream tells, and leaves out what it told', a
   const at = new Date(firstMs).toISOString();
   stream.task.change(indicatorBlocks.name, 'acme', 'b', {
     ...blockOf(held),
-    ...{ id: 'b', version: 1, createdAt: at, updatedAt: at },
+    id: 'b',
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
   });
   for (const message of messages) stream.message(message);
   const lastMs = messages.at(-1)?.timestampMs ?? 0;
@@ -60,8 +71,8 @@ test.serial('a hunt tells what the stream tells, and leaves out what it told', a
       { reading, tenantId: 'acme' },
       { isOver: () => false },
     );
-  const { matches, records, isWhole } = await hunt();
-  t.deepEqual([records, isWhole], [200, true]);
+  const { matches, records, isComplete } = await hunt();
+  t.deepEqual([records, isComplete], [200, true]);
 
   const latest = new Map(stream.emitted<ThreatMatch>(topics.threatMatches).map((match) => [match.id, match]));
   const plain = (each: Iterable<ThreatMatch>): string[] =>
@@ -99,5 +110,5 @@ test.serial('a hunt lets others have their turn, and ends between two records', 
     return ++overChecks === 4;
   };
   const found = await huntIndicators(hunt, { reading, tenantId: 'acme' }, { isOver, timeSliceMs: 0 });
-  t.deepEqual([found.records, found.isWhole, loopIterations], [4, false, 3]);
+  t.deepEqual([found.records, found.isComplete, loopIterations], [4, false, 3]);
 });

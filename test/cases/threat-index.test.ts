@@ -7,8 +7,16 @@ import { mergeBlocks } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from './random.ts';
 
 const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({
-  ...{ type: 'domain', value: 'evil.example', source: 'one', confidence: 50, validFrom: null, validUntil: null },
-  ...{ isRevoked: false, seenAt: '2026-01-01T00:00:00.000Z', halfLifeDays: null, raisesSignals: false },
+  type: 'domain',
+  value: 'evil.example',
+  source: 'one',
+  confidence: 50,
+  validFrom: null,
+  validUntil: null,
+  isRevoked: false,
+  seenAt: '2026-01-01T00:00:00.000Z',
+  halfLifeDays: null,
+  raisesSignals: false,
   ...given,
 });
 const indexOf = (...blocks: readonly (readonly BlockIndicator[])[]): IndicatorIndex => {
@@ -28,16 +36,27 @@ const confidences = (index: IndicatorIndex, value: string, type: BlockIndicator[
 test('a value is found with all that is said of it', (t) => {
   const index = indexOf([
     indicator({
-      ...{ value: 'bücher.example', confidence: 80, halfLifeDays: 7, raisesSignals: true },
-      ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.000Z' },
+      value: 'bücher.example',
+      confidence: 80,
+      halfLifeDays: 7,
+      raisesSignals: true,
+      validFrom: '2026-01-01T00:00:00.000Z',
+      validUntil: '2026-02-01T00:00:00.000Z',
     }),
     indicator({ type: 'sha256', value: 'ab'.repeat(32) }),
   ]);
   t.deepEqual(index.find('domain', 'bücher.example'), [
     {
-      ...{ type: 'domain', value: 'bücher.example', source: 'one', confidence: 80, halfLifeDays: 7 },
-      ...{ raisesSignals: true, isRevoked: false, seenMs: Date.UTC(2026, 0, 1) },
-      ...{ validFromMs: Date.UTC(2026, 0, 1), validUntilMs: Date.UTC(2026, 1, 1) },
+      type: 'domain',
+      value: 'bücher.example',
+      source: 'one',
+      confidence: 80,
+      halfLifeDays: 7,
+      raisesSignals: true,
+      isRevoked: false,
+      seenMs: Date.UTC(2026, 0, 1),
+      validFromMs: Date.UTC(2026, 0, 1),
+      validUntilMs: Date.UTC(2026, 1, 1),
     },
   ]);
   t.is(index.find('sha256', 'ab'.repeat(32)).length, 1);
@@ -76,8 +95,11 @@ test('merged blocks say what the blocks said', (t) => {
       const number = random(3_000);
       const isHash = type.startsWith('md5') || type.startsWith('sha');
       return indicator({
-        ...{ type, value: isHash ? number.toString(16).padStart(8, '0').repeat(4) : `v${number}` },
-        ...{ source: `feed ${random(3)}`, confidence: random(101), isRevoked: random(5) === 0 },
+        type,
+        value: isHash ? number.toString(16).padStart(8, '0').repeat(4) : `v${number}`,
+        source: `feed ${random(3)}`,
+        confidence: random(101),
+        isRevoked: random(5) === 0,
         seenAt: new Date(Date.UTC(2026, 0, 1) + random(50)).toISOString(),
       });
     }),
@@ -92,14 +114,14 @@ test('merged blocks say what the blocks said', (t) => {
   }
   const index = indexOf(...blocks);
   t.is(index.size, latest.size);
-  for (const isWhole of [false, true]) {
+  for (const isComplete of [false, true]) {
     const merged = new IndicatorIndex();
     for (const [number, block] of mergeBlocks(
       blocks.map((block) => blockOf(block)),
-      { isWhole },
+      { isComplete },
     ).entries())
       merged.add(String(number), block);
-    if (isWhole) t.is(merged.size, [...latest.values()].filter(({ isRevoked }) => !isRevoked).length);
+    if (isComplete) t.is(merged.size, [...latest.values()].filter(({ isRevoked }) => !isRevoked).length);
     for (const { type, value } of latest.values()) {
       const expected = [...latest.values()]
         .filter((each) => each.type === type && each.value === value && !each.isRevoked)

@@ -83,14 +83,16 @@ test('a bundle gives its indicators with their validity, and names what it holds
     type: 'bundle',
     objects: [
       {
-        ...{
-          type: 'indicator',
-          id: 'indicator--1',
-          pattern_type: 'stix',
-          pattern: "[domain-name:value = 'a.example']",
-        },
-        ...{ name: 'A', labels: ['malicious-activity'], confidence: 80, valid_from: '2026-01-01T00:00:00Z' },
-        ...{ valid_until: '2026-02-01T00:00:00.5Z', revoked: true },
+        type: 'indicator',
+        id: 'indicator--1',
+        pattern_type: 'stix',
+        pattern: "[domain-name:value = 'a.example']",
+        name: 'A',
+        labels: ['malicious-activity'],
+        confidence: 80,
+        valid_from: '2026-01-01T00:00:00Z',
+        valid_until: '2026-02-01T00:00:00.5Z',
+        revoked: true,
       },
       { type: 'indicator', id: 'indicator--2', pattern_type: 'yara', pattern: 'rule x {}' },
       { type: 'malware', id: 'malware--1', name: 'B' },
@@ -98,15 +100,15 @@ test('a bundle gives its indicators with their validity, and names what it holds
   });
   t.deepEqual(indicators, [
     {
-      ...{
-        type: 'domain',
-        value: 'a.example',
-        name: 'A',
-        description: '',
-        tags: ['malicious-activity'],
-        confidence: 80,
-      },
-      ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: '2026-02-01T00:00:00.500Z', isRevoked: true },
+      type: 'domain',
+      value: 'a.example',
+      name: 'A',
+      description: '',
+      tags: ['malicious-activity'],
+      confidence: 80,
+      validFrom: '2026-01-01T00:00:00.000Z',
+      validUntil: '2026-02-01T00:00:00.500Z',
+      isRevoked: true,
       givenId: 'indicator--1',
     },
   ]);
@@ -271,7 +273,10 @@ test('a plain list has a value a line, also as a hosts file', (t) => {
 
 test('of several versions of an object of STIX the latest counts', (t) => {
   const version = (modified: string, value: string) => ({
-    ...{ type: 'indicator', id: 'indicator--1', modified, pattern: `[domain-name:value = '${value}']` },
+    type: 'indicator',
+    id: 'indicator--1',
+    modified,
+    pattern: `[domain-name:value = '${value}']`,
   });
   const { indicators } = readStix([
     version('2026-01-02T00:00:00Z', 'new.example'),

@@ -33,14 +33,16 @@ index.add(
   'all',
   blockOf(
     held.map(([type, value]) => ({
-      ...{ type, value: normalised(type, value) ?? '', source: 'test', confidence: 50, validFrom: null },
-      ...{
-        validUntil: null,
-        isRevoked: false,
-        seenAt: '2026-01-01T00:00:00Z',
-        halfLifeDays: null,
-        raisesSignals: false,
-      },
+      type,
+      value: normalised(type, value) ?? '',
+      source: 'test',
+      confidence: 50,
+      validFrom: null,
+      validUntil: null,
+      isRevoked: false,
+      seenAt: '2026-01-01T00:00:00Z',
+      halfLifeDays: null,
+      raisesSignals: false,
     })),
   ),
 );

@@ -13,8 +13,16 @@ const dayMs = 24 * hourMs;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 const indicator = (given: Partial<BlockIndicator> = {}): BlockIndicator => ({
-  ...{ type: 'ip', value: '203.0.113.7', source: 'feed', confidence: 80, validFrom: null, validUntil: null },
-  ...{ isRevoked: false, seenAt: iso(firstMs), halfLifeDays: null, raisesSignals: false },
+  type: 'ip',
+  value: '203.0.113.7',
+  source: 'feed',
+  confidence: 80,
+  validFrom: null,
+  validUntil: null,
+  isRevoked: false,
+  seenAt: iso(firstMs),
+  halfLifeDays: null,
+  raisesSignals: false,
   ...given,
 });
 const hold = (run: TaskRun, id: string, indicators: readonly BlockIndicator[] | undefined, tenantId = 'acme'): void => {
@@ -44,9 +52,20 @@ test('a match tells the indicator, how much it was believed, and where the recor
   const [match, second] = matchesOf(run);
   t.is(second, undefined);
   t.like(match, {
-    ...{ tenantId: 'acme', projectId: 'shop', type: 'ip', value: '203.0.113.7', source: 'feed', score: 80 },
-    ...{ field: 'body', observed: '203.0.113.7', recordId: `${BigInt(firstMs) * 1_000_000n}-0-1-0`, timeMs: firstMs },
-    ...{ count: 1, service: 'sshd', host: 'web-1', user: '' },
+    tenantId: 'acme',
+    projectId: 'shop',
+    type: 'ip',
+    value: '203.0.113.7',
+    source: 'feed',
+    score: 80,
+    field: 'body',
+    observed: '203.0.113.7',
+    recordId: `${BigInt(firstMs) * 1_000_000n}-0-1-0`,
+    timeMs: firstMs,
+    count: 1,
+    service: 'sshd',
+    host: 'web-1',
+    user: '',
   });
 });
 

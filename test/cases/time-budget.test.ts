@@ -50,23 +50,41 @@ const groupOf = (seen: Seen): Group =>
     summary: 'Of this test.',
     operations: [
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/slow', operationId: 'slow', budgetMs: brief },
+        ...common,
+        method: 'GET',
+        path: '/api/slow',
+        operationId: 'slow',
+        budgetMs: brief,
         handler: (_, ports) => readOn(ports, seen, 'slow'),
       }),
       defineOperation({
-        ...{ ...common, method: 'POST', path: '/api/slow', operationId: 'write', budgetMs: brief, unaudited: 'a test' },
+        ...common,
+        method: 'POST',
+        path: '/api/slow',
+        operationId: 'write',
+        budgetMs: brief,
+        unaudited: 'a test',
         handler: () => new Promise<Record<string, never>>(() => {}),
       }),
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/patient', operationId: 'patient' },
+        ...common,
+        method: 'GET',
+        path: '/api/patient',
+        operationId: 'patient',
         handler: (_, ports) => readOn(ports, seen, 'patient'),
       }),
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/quick', operationId: 'quick' },
+        ...common,
+        method: 'GET',
+        path: '/api/quick',
+        operationId: 'quick',
         handler: () => ({}),
       }),
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/query', operationId: 'query' },
+        ...common,
+        method: 'GET',
+        path: '/api/query',
+        operationId: 'query',
         handler: async ({ signal }, { columns }) => {
           await columns.of('a').query('SELECT 1');
           await once(signal, 'abort');
@@ -74,15 +92,23 @@ const groupOf = (seen: Seen): Group =>
         },
       }),
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/everybody', operationId: 'everybody' },
+        ...common,
+        method: 'GET',
+        path: '/api/everybody',
+        operationId: 'everybody',
         handler: async (_, { documents }) => {
           for await (const _ of documents.everywhere(testCollection));
           return {};
         },
       }),
       defineOperation({
-        ...{ ...common, method: 'GET', path: '/api/stream', operationId: 'stream', budgetMs: brief },
-        ...{ contentType: ['text/plain', 'text/csv'], response: z.custom<Sent>() },
+        ...common,
+        method: 'GET',
+        path: '/api/stream',
+        operationId: 'stream',
+        budgetMs: brief,
+        contentType: ['text/plain', 'text/csv'],
+        response: z.custom<Sent>(),
         handler: (_, ports): Sent => ({
           contentType: 'text/plain',
           content: Readable.from(piecesOf(ports, seen.ended)),

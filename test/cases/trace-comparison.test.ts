@@ -71,14 +71,18 @@ const withoutEffect = (random: () => number, n: number, m: number): Candidate[] 
   ...Array.from({ length: 60 }, (_, index): Candidate => {
     const share = random() ** 3 / 2;
     return {
-      ...{ kind: 'attribute', key: `key ${index % 12}`, value: `value ${index}` },
+      kind: 'attribute',
+      key: `key ${index % 12}`,
+      value: `value ${index}`,
       counts: { a: drawn(random, n, share), n, b: drawn(random, m, share), m },
     };
   }),
   ...Array.from(
     { length: 5 },
     (_, index): Candidate => ({
-      ...{ kind: 'attribute', key: `number ${index}`, counts: { a: n, n, b: m, m } },
+      kind: 'attribute',
+      key: `number ${index}`,
+      counts: { a: n, n, b: m, m },
       ranked: { selected: numbers(random, n), baseline: numbers(random, m) },
     }),
   ),
@@ -104,11 +108,15 @@ test('among values without an effect, a cause is found first, and the share of w
   let wrong = 0;
   for (let round = 0; round < 100; round++) {
     const cause: Candidate = {
-      ...{ kind: 'attribute', key: 'version', value: '2.1' },
+      kind: 'attribute',
+      key: 'version',
+      value: '2.1',
       counts: { a: drawn(random, 200, 0.6), n: 200, b: drawn(random, 1000, 0.1), m: 1000 },
     };
     const slower: Candidate = {
-      ...{ kind: 'attribute', key: 'items', counts: { a: 200, n: 200, b: 1000, m: 1000 } },
+      kind: 'attribute',
+      key: 'items',
+      counts: { a: 200, n: 200, b: 1000, m: 1000 },
       ranked: {
         selected: numbers(() => random() ** 0.5, 200),
         baseline: numbers(random, 1000),
@@ -125,7 +133,10 @@ test('among values without an effect, a cause is found first, and the share of w
 
 test('values that too few or all have are not tested', (t) => {
   const candidate = (a: number, b: number): Candidate => ({
-    ...{ kind: 'attribute', key: 'k', value: 'v', counts: { a, n: 10, b, m: 10 } },
+    kind: 'attribute',
+    key: 'k',
+    value: 'v',
+    counts: { a, n: 10, b, m: 10 },
   });
   t.is(rankedDifferences([candidate(4, 0), candidate(10, 10), candidate(0, 0)]).tests, 0);
   t.is(rankedDifferences([candidate(5, 0)]).tests, 1);

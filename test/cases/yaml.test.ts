@@ -11,7 +11,10 @@ const keys = (count: number): string => repeated(count, (index) => `k${index}: 1
 
 test('aliases stand for what has their name before them, in whichever place', (t) => {
   t.deepEqual(readYaml('a: &x {b: 1}\nc: *x\nd: &x [2]\ne: *x\n').value(), {
-    ...{ a: { b: 1 }, c: { b: 1 }, d: [2], e: [2] },
+    a: { b: 1 },
+    c: { b: 1 },
+    d: [2],
+    e: [2],
   });
 });
 

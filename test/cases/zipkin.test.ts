@@ -48,8 +48,14 @@ const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64
 
 test('a span of Zipkin’s documentation is the span of OpenTelemetry’s mapping', (t) => {
   const span = {
-    ...{ traceId: '5af7183fb1d4cf5f', parentId: '6b221d5bc9e6496c', id: '352bff9a74ca9ad2', name: 'get /api' },
-    ...{ kind: 'CLIENT', timestamp: 1_556_604_172_355_737, duration: 1_431, unknown: [{}] },
+    traceId: '5af7183fb1d4cf5f',
+    parentId: '6b221d5bc9e6496c',
+    id: '352bff9a74ca9ad2',
+    name: 'get /api',
+    kind: 'CLIENT',
+    timestamp: 1_556_604_172_355_737,
+    duration: 1_431,
+    unknown: [{}],
     localEndpoint: { serviceName: 'backend', ipv4: '192.168.99.1', port: 3_306 },
     remoteEndpoint: { serviceName: 'mysql', ipv6: '2001:db8::c001', port: 58_648 },
     tags: { 'http.method': 'GET', 'http.path': '/api' },
@@ -61,14 +67,22 @@ test('a span of Zipkin’s documentation is the span of OpenTelemetry’s mappin
       scope: {},
       spans: [
         {
-          ...{ traceId: base64('00000000000000005af7183fb1d4cf5f'), spanId: base64('352bff9a74ca9ad2') },
-          ...{ parentSpanId: base64('6b221d5bc9e6496c'), name: 'get /api', kind: 3 },
-          ...{ startTimeUnixNano: '1556604172355737000', endTimeUnixNano: '1556604172357168000' },
+          traceId: base64('00000000000000005af7183fb1d4cf5f'),
+          spanId: base64('352bff9a74ca9ad2'),
+          parentSpanId: base64('6b221d5bc9e6496c'),
+          name: 'get /api',
+          kind: 3,
+          startTimeUnixNano: '1556604172355737000',
+          endTimeUnixNano: '1556604172357168000',
           events: [{ timeUnixNano: '1556604172355800000', name: 'wire send' }],
           attributes: {
-            ...{ 'http.method': 'GET', 'http.path': '/api', 'peer.service': 'mysql' },
-            ...{ 'network.local.address': '192.168.99.1', 'network.local.port': '3306' },
-            ...{ 'network.peer.address': '2001:db8::c001', 'network.peer.port': '58648' },
+            'http.method': 'GET',
+            'http.path': '/api',
+            'peer.service': 'mysql',
+            'network.local.address': '192.168.99.1',
+            'network.local.port': '3306',
+            'network.peer.address': '2001:db8::c001',
+            'network.peer.port': '58648',
           },
         },
       ],
@@ -119,17 +133,19 @@ test('shared and debug spans say so; a span without a time begins at the epoch a
   t.deepEqual(spanOf({ shared: true, debug: true }).attributes, { 'zipkin.debug': true, 'zipkin.shared': true });
   t.deepEqual(spanOf({ shared: false, debug: null }).attributes, {});
   t.like(spanOf({ timestamp: null, duration: 5 }), {
-    ...{
-      startTimeUnixNano: undefined,
-      endTimeUnixNano: '5000',
-      attributes: { 'otel.zipkin.absentField.startTime': true },
-    },
+    startTimeUnixNano: undefined,
+    endTimeUnixNano: '5000',
+    attributes: { 'otel.zipkin.absentField.startTime': true },
   });
 });
 
 test('spans are grouped by their resource and scope, which OpenTelemetry’s exporters keep in tags', (t) => {
   const of = (id: string, serviceName: string, tags: object) => ({
-    ...{ traceId: 'a', id, timestamp: 1, localEndpoint: { serviceName }, tags },
+    traceId: 'a',
+    id,
+    timestamp: 1,
+    localEndpoint: { serviceName },
+    tags,
   });
   const sdk = { 'telemetry.sdk.language': 'go', 'otel.library.name': 'gin', 'otel.library.version': '1' };
   const body = [
@@ -188,12 +204,13 @@ for (const [what, change, message] of faults) {
 test('whatever comes is translated to what a scan takes, or refused', (t) => {
   const span = fc.record(
     {
-      ...{ traceId: fc.string({ maxLength: 33 }), id: fc.constant('1'), name: fc.string(), kind: fc.string() },
-      ...{
-        timestamp: fc.oneof(fc.integer(), fc.double()),
-        tags: fc.dictionary(fc.string(), fc.string()),
-        x: fc.anything(),
-      },
+      traceId: fc.string({ maxLength: 33 }),
+      id: fc.constant('1'),
+      name: fc.string(),
+      kind: fc.string(),
+      timestamp: fc.oneof(fc.integer(), fc.double()),
+      tags: fc.dictionary(fc.string(), fc.string()),
+      x: fc.anything(),
     },
     { requiredKeys: ['id'] },
   );

@@ -85,9 +85,16 @@ const forgeErasure = async (reach: Reach, sign?: (recordHash: string) => string)
   const { id: _, requestId, at: time, hash: previousHash } = await at(reach, 12);
   const details = { salt: 'x', actorName: '', resourceName: '', address: '', changes: [] };
   const forged = rehashed(reach.tenantId, {
-    ...{ sequence: 13, at: time, action: erasureAction, requestId, previousHash, hash: '' },
-    ...{ actor: { type: 'system', id: '' }, resource: { type: 'audit-log', id: '*' } },
-    ...{ details, detailsHash: detailsHashOf(details) },
+    sequence: 13,
+    at: time,
+    action: erasureAction,
+    requestId,
+    previousHash,
+    hash: '',
+    actor: { type: 'system', id: '' },
+    resource: { type: 'audit-log', id: '*' },
+    details,
+    detailsHash: detailsHashOf(details),
   });
   await reach.records.insert({ id: auditRecordId(forged), ...forged, ...(sign && { signature: sign(forged.hash) }) });
   await reach.ends.replace(auditHeadId, { sequence: 13, hash: forged.hash });

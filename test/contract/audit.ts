@@ -127,7 +127,12 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     await changesFor(one, 'waiting')(async ({ record }) => record({ id: 'x' }));
     const { documents, heads, key } = stores;
     const patient = await openHeadSigner({
-      ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
+      documents,
+      heads,
+      key,
+      clock: systemClock,
+      log: silent,
+      jobs: jobsOver(documents),
       everyMs: 120,
     });
     const covers = (size: number): Promise<void> =>
@@ -369,8 +374,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const { documents, heads, key } = stores;
     const again = () =>
       openHeadSigner({
-        ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
-        ...{ everyRecords: 10, everyMs: 3_600_000 },
+        documents,
+        heads,
+        key,
+        clock: systemClock,
+        log: silent,
+        jobs: jobsOver(documents),
+        everyRecords: 10,
+        everyMs: 3_600_000,
       });
     const first = await again();
     t.is((await first.sign('restart'))?.size, 5);
@@ -390,8 +401,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     const { heads, key } = stores;
     const signerOf = (documents: Documents) =>
       openHeadSigner({
-        ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
-        ...{ everyRecords: 5, everyMs: 3_600_000 },
+        documents,
+        heads,
+        key,
+        clock: systemClock,
+        log: silent,
+        jobs: jobsOver(documents),
+        everyRecords: 5,
+        everyMs: 3_600_000,
       });
     const signers = [await signerOf(one), await signerOf(other)];
     const change = changesFor(one, 'agreed');
@@ -410,8 +427,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: enough records are signed without being asked`, async (t) => {
     const { documents, heads, key } = stores;
     const quick = await openHeadSigner({
-      ...{ documents, heads, key, clock: systemClock, log: silent, jobs: jobsOver(documents) },
-      ...{ everyRecords: 10, everyMs: 3_600_000 },
+      documents,
+      heads,
+      key,
+      clock: systemClock,
+      log: silent,
+      jobs: jobsOver(documents),
+      everyRecords: 10,
+      everyMs: 3_600_000,
     });
     for (let n = 0; n < 25; n++) await changesFor(one, 'quick')(async ({ record }) => record({ id: 'x' }));
     await eventually('less than ten are not signed', async () => {

@@ -335,9 +335,18 @@ const recordsBatch = (firstOffset: number, count: number, producerId: number, at
   const key = attributes === 0x30 ? Buffer.from([0, 0, 0, marker]) : null;
   const record = { length: 0, attributes: 0, timestampDelta: 0n, key, value: null, headers: [] };
   return {
-    ...{ length: 0, partitionLeaderEpoch: 0, magic: 2, crc: 0, attributes, lastOffsetDelta: count - 1 },
-    ...{ firstOffset: BigInt(firstOffset), firstTimestamp: 0n, maxTimestamp: 0n, producerId: BigInt(producerId) },
-    ...{ producerEpoch: 0, firstSequence: 0 },
+    length: 0,
+    partitionLeaderEpoch: 0,
+    magic: 2,
+    crc: 0,
+    attributes,
+    lastOffsetDelta: count - 1,
+    firstOffset: BigInt(firstOffset),
+    firstTimestamp: 0n,
+    maxTimestamp: 0n,
+    producerId: BigInt(producerId),
+    producerEpoch: 0,
+    firstSequence: 0,
     records: Array.from({ length: count }, (_, offsetDelta) => ({ ...record, offsetDelta })),
   };
 };
@@ -410,7 +419,13 @@ for (const { title, batches, aborted, from = 0, seen, next } of pieces)
 
 test.serial('one request takes what fits each partition’s limit, and keeps the order behind what does not', (t) => {
   const entry = (name: string, partition: number, bytes: number) => ({
-    ...{ name, topic: 'a', partition, bytes, key: Buffer.alloc(0), value: Buffer.alloc(0), headers: {} },
+    name,
+    topic: 'a',
+    partition,
+    bytes,
+    key: Buffer.alloc(0),
+    value: Buffer.alloc(0),
+    headers: {},
   });
   const queue = [entry('1', 0, 600), entry('2', 0, 600), entry('3', 0, 10), entry('4', 1, 600), entry('5', 2, 5000)];
   const { round, rest } = nextRound(queue, () => 1000);

@@ -78,7 +78,10 @@ const ranges = [
 const startCluster = async (t: ExecutionContext) => {
   const ports = await freePorts(6);
   const nodes = ranges.map(([from, to], index) => ({
-    ...{ from, to, port: ports[2 * index] ?? 0, bus: ports[2 * index + 1] ?? 0 },
+    from,
+    to,
+    port: ports[2 * index] ?? 0,
+    bus: ports[2 * index + 1] ?? 0,
   }));
   const servers = await startIn(
     t,

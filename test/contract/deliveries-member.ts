@@ -35,13 +35,20 @@ const { bus, documents } = await openStores(place);
 const producer = await bus.producer();
 const outbound = openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 });
 const deliveries = await startDeliveries({
-  ...{ bus, documents, clock: systemClock, log: silent, metrics: noMetrics, publicUrl: '' },
+  bus,
+  documents,
+  clock: systemClock,
+  log: silent,
+  metrics: noMetrics,
+  publicUrl: '',
   counters: memoryCounters({ clock: systemClock }),
   mailer: { delivers: false, send: async () => {}, close: async () => {} },
   box: makeSecretBox('k'.repeat(40)),
   producer: { publish: (messages) => struck(() => producer.publish(messages)) },
   outbound: { ...outbound, fetch: (url, request) => struck(() => outbound.fetch(url, request)) },
-  ...{ waitsMs: Array.from({ length: 40 }, () => 100), leaseMs: 3_000, pollMs: 50 },
+  waitsMs: Array.from({ length: 40 }, () => 100),
+  leaseMs: 3_000,
+  pollMs: 50,
 });
 deliveries.done.catch((error: unknown) => {
   console.error(error);

@@ -27,16 +27,20 @@ const kills = 30;
 const deathsUntilCalm = 8;
 
 const notificationOf = (group: number, round: number): Notification => ({
-  ...{ tenantId: 'acme', id: `n-${group}-${round}`, channelId: 'hook', receiver: 'all', groupKey: `{}:{g="${group}"}` },
-  ...{ groupLabels: { g: String(group) }, commonLabels: { alertname: 'X' }, commonAnnotations: {} },
-  ...{
-    status: round % 2 === 0 ? 'firing' : 'resolved',
-    reason: 'first',
-    firing: 1,
-    resolved: 0,
-    truncatedAlerts: 0,
-    atMs: round,
-  },
+  tenantId: 'acme',
+  id: `n-${group}-${round}`,
+  channelId: 'hook',
+  receiver: 'all',
+  groupKey: `{}:{g="${group}"}`,
+  groupLabels: { g: String(group) },
+  commonLabels: { alertname: 'X' },
+  commonAnnotations: {},
+  status: round % 2 === 0 ? 'firing' : 'resolved',
+  reason: 'first',
+  firing: 1,
+  resolved: 0,
+  truncatedAlerts: 0,
+  atMs: round,
   alerts: [
     {
       alertId: 'a',
@@ -65,8 +69,13 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     .of('acme')
     .collection(notificationChannels)
     .insert({
-      ...{ id: 'hook', name: 'hook', description: '', enabled: true, settings: { type: 'webhook', url } },
-      ...{ templates: { title: '', text: '' }, maxPerMinute: 6000 },
+      id: 'hook',
+      name: 'hook',
+      description: '',
+      enabled: true,
+      settings: { type: 'webhook', url },
+      templates: { title: '', text: '' },
+      maxPerMinute: 6000,
     });
   const producer = await bus.producer();
   for (let round = 0; round < rounds; round++)

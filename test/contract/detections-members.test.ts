@@ -42,7 +42,9 @@ const run = reason === undefined ? test : test.skip;
 run('a rule is live on both members in the version that was deployed', async (t) => {
   const services = await startServices(['kafka', 'mongodb']);
   const place = {
-    ...{ kind: 'cluster' as const, brokers: services.url('kafka'), prefix: `members-${randomUUID()}.` },
+    kind: 'cluster' as const,
+    brokers: services.url('kafka'),
+    prefix: `members-${randomUUID()}.`,
     mongodb: services.url('mongodb').replace('/?', `/oiq-members-${process.pid}-${Date.now()}?`),
   };
   const { bus, documents } = await openStores(place);
@@ -53,8 +55,12 @@ run('a rule is live on both members in the version that was deployed', async (t)
     [1, 2].map(async () => {
       const own = await openStores(place);
       const role = await startProcessors({
-        ...{ ...own, metrics: noMetrics, log: silent, clock: systemClock },
-        ...{ only: ['detections'], pool: { threads: 1 } },
+        ...own,
+        metrics: noMetrics,
+        log: silent,
+        clock: systemClock,
+        only: ['detections'],
+        pool: { threads: 1 },
       });
       return { ...own, role };
     }),

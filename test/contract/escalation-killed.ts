@@ -33,8 +33,13 @@ const prepare = async (documents: Documents, tenantId: string): Promise<void> =>
     .insert({ id: `ann-${tenantId}`, ...person });
   await own.collection(memberships).insert({ id: `ann-${tenantId}`, role: 'editor', disabled: false });
   await own.collection(notificationChannels).insert({
-    ...{ id: 'pager', name: 'pager', description: '', enabled: true, maxPerMinute: 60 },
-    ...{ settings: { type: 'pagerduty', routingKey: 'x' }, templates: { title: '', text: '' } },
+    id: 'pager',
+    name: 'pager',
+    description: '',
+    enabled: true,
+    maxPerMinute: 60,
+    settings: { type: 'pagerduty', routingKey: 'x' },
+    templates: { title: '', text: '' },
   });
   const targets = [
     { kind: 'person', id: `ann-${tenantId}` },

@@ -79,13 +79,29 @@ const documents: Documents = {
 };
 
 const notificationOf = (group: number): Notification => ({
-  ...{ tenantId, id: `n-${group}`, channelId: '', escalationPolicyId: 'policy', receiver: 'all' },
-  ...{ groupKey: `{}:{g="${group}"}`, groupLabels: { g: String(group) }, commonLabels: { alertname: 'Slow' } },
-  ...{ commonAnnotations: {}, status: 'firing', reason: 'first', firing: 1, resolved: 0, truncatedAlerts: 0 },
+  tenantId,
+  id: `n-${group}`,
+  channelId: '',
+  escalationPolicyId: 'policy',
+  receiver: 'all',
+  groupKey: `{}:{g="${group}"}`,
+  groupLabels: { g: String(group) },
+  commonLabels: { alertname: 'Slow' },
+  commonAnnotations: {},
+  status: 'firing',
+  reason: 'first',
+  firing: 1,
+  resolved: 0,
+  truncatedAlerts: 0,
   atMs: openedMs,
   alerts: [
     {
-      ...{ alertId: `a-${group}`, ruleId: 'r', status: 'firing', annotations: {}, startsAtMs: openedMs, value: 1 },
+      alertId: `a-${group}`,
+      ruleId: 'r',
+      status: 'firing',
+      annotations: {},
+      startsAtMs: openedMs,
+      value: 1,
       labels: { alertname: 'Slow', severity: 'critical' },
     },
   ],
@@ -93,7 +109,10 @@ const notificationOf = (group: number): Notification => ({
 
 const box = makeSecretBox(secret);
 const ports = {
-  ...{ documents, clock, log: silent, counters: memoryCounters({ clock }) },
+  documents,
+  clock,
+  log: silent,
+  counters: memoryCounters({ clock }),
   mail: openMailQueue({ documents, clock, box, configured: true }),
   settings: { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' },
 };

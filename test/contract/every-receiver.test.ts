@@ -164,7 +164,14 @@ for (const receiver of receivers) {
       t.is(others.length, 0);
       t.deepEqual(decompress(encoding, deadLetter?.body ?? Buffer.alloc(0), 1e6), bodies.malformed);
       t.like(deadLetter?.headers, {
-        ...{ tenantId, projectId, keyId: fixture.keyId, signal, origin: name, kind: 'refused', format, cut: false },
+        tenantId,
+        projectId,
+        keyId: fixture.keyId,
+        signal,
+        origin: name,
+        kind: 'refused',
+        format,
+        cut: false,
         contentEncoding: encoding,
       });
       t.is(typeof deadLetter?.headers.position, 'number');

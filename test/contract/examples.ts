@@ -83,7 +83,10 @@ export const examples: Readonly<Record<string, Example>> = {
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   createSyntheticDowntime: () => ({
     body: {
-      ...{ name: `downtime ${Math.random()}`, timeZone: 'UTC', startsAt: '2026-01-04T22:00', durationMinutes: 60 },
+      name: `downtime ${Math.random()}`,
+      timeZone: 'UTC',
+      startsAt: '2026-01-04T22:00',
+      durationMinutes: 60,
       labels: { team: 'shop' },
     },
   }),
@@ -145,11 +148,13 @@ export const examples: Readonly<Record<string, Example>> = {
         name: 'Draft',
         panels: [
           {
-            ...{ id: 'one', visual: { kind: 'table' } },
+            id: 'one',
+            visual: { kind: 'table' },
             queries: [{ name: 'A', query: { kind: 'rows', signal: 'logs' } }],
           },
           {
-            ...{ id: 'two', visual: { kind: 'stat' } },
+            id: 'two',
+            visual: { kind: 'stat' },
             queries: [
               {
                 name: 'A',
@@ -297,7 +302,8 @@ spec:
     body: {
       name: 'Errors',
       condition: {
-        ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 0 }] },
+        kind: 'threshold',
+        thresholds: [{ severity: 'error', operator: 'above', value: 0 }],
         query: { kind: 'aggregate', signal: 'logs', groupBy: ['service'], measures: [{ function: 'count' }] },
       },
     },

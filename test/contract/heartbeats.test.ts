@@ -11,7 +11,13 @@ import { eventually } from '../waiting.ts';
 import { type Fixture, running, tenantId } from './receivers-fixture.ts';
 
 const checkOf = (name: string, fields: Partial<StoredCheck> = {}): StoredCheck => ({
-  ...{ name, type: 'heartbeat', enabled: true, projectId: 'shop', every: '1m', locations: [], ...fields },
+  name,
+  type: 'heartbeat',
+  enabled: true,
+  projectId: 'shop',
+  every: '1m',
+  locations: [],
+  ...fields,
 });
 
 /** Stores a heartbeat; answers its token. */

@@ -172,22 +172,27 @@ export function* textFields(schema: Schema, at: At): Generator<TextField> {
     yield { path, maxLength: schema.maxLength, placed: place };
   if (schema.items !== undefined)
     yield* textFields(schema.items, {
-      ...{ path: `${path}[]`, place: (value) => place([value]) },
+      path: `${path}[]`,
+      place: (value) => place([value]),
       base: (base as readonly unknown[] | undefined)?.[0] ?? sampleOf(schema.items),
     });
   const fields = isFields(base) ? base : {};
   for (const [name, field] of Object.entries(schema.properties ?? {}))
     yield* textFields(field, {
-      ...{ path: `${path}.${name}`, base: fields[name] ?? sampleOf(field) },
+      path: `${path}.${name}`,
+      base: fields[name] ?? sampleOf(field),
       place: (value) => place({ ...fields, [name]: value }),
     });
   if (isFields(schema.additionalProperties)) {
     const inner = schema.additionalProperties as Schema;
     yield* textFields(inner, {
-      ...{ path: `${path}.*`, base: sampleOf(inner), place: (value) => place({ ...fields, a: value }) },
+      path: `${path}.*`,
+      base: sampleOf(inner),
+      place: (value) => place({ ...fields, a: value }),
     });
     yield {
-      ...{ path: `${path}.(key)`, maxLength: undefined },
+      path: `${path}.(key)`,
+      maxLength: undefined,
       placed: (text) => place({ ...fields, [text]: sampleOf(inner) }),
     };
   }

@@ -171,11 +171,20 @@ export const essence = (answered: Answered | undefined): unknown => {
 /** What the bus holds, without what differs from one run to the next. */
 export const onBus = ({ bus }: Pick<Fixture, 'bus'>): unknown => ({
   members: bus.members().map(({ headers: { signal, format, encoding }, key, records, bytes }) => ({
-    ...{ signal, format, encoding, key, records },
+    signal,
+    format,
+    encoding,
+    key,
+    records,
     bytes: bytes.toString('latin1'),
   })),
   letters: bus.deadLetters().map(({ headers, body }) => ({
-    ...{ reason: headers.reason, message: headers.message, size: headers.size, cut: headers.cut },
-    ...{ type: headers.contentType, encoding: headers.contentEncoding, bytes: body.toString('latin1') },
+    reason: headers.reason,
+    message: headers.message,
+    size: headers.size,
+    cut: headers.cut,
+    type: headers.contentType,
+    encoding: headers.contentEncoding,
+    bytes: body.toString('latin1'),
   })),
 });

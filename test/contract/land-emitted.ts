@@ -85,7 +85,12 @@ export const landEmittedContract = ({
       add: (metric: string, value: number) => void (metric === 'oiq_duplicates_total' && counted.push(value)),
     };
     return batchHandler(errorBurstsSink, {
-      ...{ columns: faulty, producer, pool, metrics, log: silent, clock: systemClock },
+      columns: faulty,
+      producer,
+      pool,
+      metrics,
+      log: silent,
+      clock: systemClock,
     });
   };
   const landed = async (tenant: string): Promise<number[]> => {

@@ -14,8 +14,14 @@ import { someTenant } from './columns-harness.ts';
 import { errorCounts, errorCountsSink, errorCountsTable } from './made-up-sink.ts';
 
 const countsOf = (tenantId: string, errors: number): object => ({
-  ...{ tenantId, minute: '2026-03-01T10:00:00.123Z', service: errors === 0 ? null : 'cart', errors, rate: errors / 8 },
-  ...{ examples: ['äöü', ''].slice(0, errors), labels: { host: `h${errors}` }, isNew: errors > 0 },
+  tenantId,
+  minute: '2026-03-01T10:00:00.123Z',
+  service: errors === 0 ? null : 'cart',
+  errors,
+  rate: errors / 8,
+  examples: ['äöü', ''].slice(0, errors),
+  labels: { host: `h${errors}` },
+  isNew: errors > 0,
 });
 
 /** Consecutive records of a partition, a value each that says its offset. */
@@ -25,7 +31,10 @@ const batchOf = (
   count: number,
   of: (tenantId: string, offset: number) => unknown = countsOf,
 ): Batch => ({
-  ...{ topic: errorCounts.name, partition: 3, first, last: first + count - 1 },
+  topic: errorCounts.name,
+  partition: 3,
+  first,
+  last: first + count - 1,
   records: Array.from({ length: count }, (_, index): BusRecord => {
     const value = Buffer.from(JSON.stringify(of(tenantId, first + index)));
     return { offset: first + index, timestampMs: Date.UTC(2026, 2, 2, 3) + index, key: tenantId, headers: {}, value };
@@ -64,7 +73,12 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
       close: async () => {},
     };
     return batchHandler(errorCountsSink, {
-      ...{ columns: faulty, producer, pool, metrics: noMetrics, log: silent, clock: systemClock },
+      columns: faulty,
+      producer,
+      pool,
+      metrics: noMetrics,
+      log: silent,
+      clock: systemClock,
     });
   };
   const landed = async (tenant: string): Promise<string[]> => {
@@ -102,20 +116,26 @@ FROM made_up_counts WHERE tenant_id = '${tenant}' ORDER BY offset LIMIT 2`,
     const row = { minute: '2026-03-01 10:00:00.123', topic: 'made-up-counts', partition: 3 };
     t.deepEqual(rows, [
       {
-        ...{ ...row, service: null, errors: '0', rate: 0, examples: [], labels: { host: 'h0' }, is_new: false },
-        ...{ at: '0', received: '2026-03-02 03:00:00.000' },
+        ...row,
+        service: null,
+        errors: '0',
+        rate: 0,
+        examples: [],
+        labels: { host: 'h0' },
+        is_new: false,
+        at: '0',
+        received: '2026-03-02 03:00:00.000',
       },
       {
-        ...{
-          ...row,
-          service: 'cart',
-          errors: '1',
-          rate: 0.125,
-          examples: ['äöü'],
-          labels: { host: 'h1' },
-          is_new: true,
-        },
-        ...{ at: '1', received: '2026-03-02 03:00:00.001' },
+        ...row,
+        service: 'cart',
+        errors: '1',
+        rate: 0.125,
+        examples: ['äöü'],
+        labels: { host: 'h1' },
+        is_new: true,
+        at: '1',
+        received: '2026-03-02 03:00:00.001',
       },
     ]);
   });

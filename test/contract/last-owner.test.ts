@@ -42,7 +42,9 @@ const run = async (documents: Documents, operation: DeclaredOperation, tenantId:
     await operation.run(
       { caller, params: { id }, query: {}, body, request, change, signal: new AbortController().signal },
       {
-        ...{ documents, clock, scopes: [] },
+        documents,
+        clock,
+        scopes: [],
       } as unknown as Ports,
     );
     return 200;

@@ -23,15 +23,25 @@ const messageOf = (signal: Signal, request: object, records: number, sent: Sent)
   const value = type.encode(type.fromObject(request)).finish();
   const { tenantId, projectId = 'default', shards = 1, shardIndex = 0, headers = {} } = sent;
   const member = {
-    ...{ length: value.length, size: value.length, records },
-    ...{ receivedAtMs: Date.now(), source: '', traceparent: '' },
+    length: value.length,
+    size: value.length,
+    records,
+    receivedAtMs: Date.now(),
+    source: '',
+    traceparent: '',
   };
   return {
     topic: topics[signal].name,
     key: tenantKey(tenantId, shards, shardIndex),
     value,
     headers: encodeHeaders({
-      ...{ tenantId, projectId, keyId: 'key', signal, format: 'otlp', encoding: 'identity', members: [member] },
+      tenantId,
+      projectId,
+      keyId: 'key',
+      signal,
+      format: 'otlp',
+      encoding: 'identity',
+      members: [member],
       ...headers,
     }),
   };
@@ -108,5 +118,9 @@ export const receive = (listening: Listening, received: Received = silence()): R
 
 export const silence = (): Received => ({
   bodies: [],
-  ...{ dropped: 0, skipped: 0, gaps: 0, live: false, positions: new Map() },
+  dropped: 0,
+  skipped: 0,
+  gaps: 0,
+  live: false,
+  positions: new Map(),
 });

@@ -12,7 +12,10 @@ import { anotherMillisecond, logsOf, numbered, receive, silence, spansOf } from 
 
 const someTenant = (): string => `tenant-${randomUUID()}`;
 const requestOf = (tenantId: string, more: Partial<ListenRequest> = {}): ListenRequest => ({
-  ...{ tenantId, shards: 1, last: 0, filter: filterOf({ signal: 'logs' }) },
+  tenantId,
+  shards: 1,
+  last: 0,
+  filter: filterOf({ signal: 'logs' }),
   ...more,
 });
 

@@ -50,7 +50,12 @@ const fixture = async (t: ExecutionContext) => {
     fuse: new TenantFuse('test'),
     buckets: 1,
     runtime: {
-      ...{ bus, pool, metrics: noMetrics, log: silent, clock: { now: () => time.nowMs }, pace: defaultPace },
+      bus,
+      pool,
+      metrics: noMetrics,
+      log: silent,
+      clock: { now: () => time.nowMs },
+      pace: defaultPace,
       configuration: { check() {}, close: async () => undefined },
       states: {
         ...states,
@@ -72,7 +77,9 @@ const fixture = async (t: ExecutionContext) => {
   };
   let offset = 0;
   return {
-    ...{ states, events, time },
+    states,
+    events,
+    time,
     fail(fails: boolean) {
       failing = fails;
     },

@@ -145,9 +145,20 @@ const transitionsOf = (random: Random, atMs: number, tenantId: string): object[]
     const labels = { alertname: pick(random, words), service: pick(random, services), instance: String(random(5)) };
     const to = pick(random, ['firing', 'firing', 'inactive', 'pending']);
     return {
-      ...{ tenantId, id: `transition-${random(1e9)}`, alertId: Object.values(labels).join('/') },
-      ...{ ruleId: labels.alertname, ruleVersion: 1, ruleName: labels.alertname, labels, annotations: {} },
-      ...{ severity: 'error', from: 'inactive', to, atMs, value: random(100), reason: 'as the story goes' },
+      tenantId,
+      id: `transition-${random(1e9)}`,
+      alertId: Object.values(labels).join('/'),
+      ruleId: labels.alertname,
+      ruleVersion: 1,
+      ruleName: labels.alertname,
+      labels,
+      annotations: {},
+      severity: 'error',
+      from: 'inactive',
+      to,
+      atMs,
+      value: random(100),
+      reason: 'as the story goes',
       ...(to === 'firing' && { startedAtMs: atMs - random(90_000) }),
     };
   });
@@ -155,9 +166,15 @@ const transitionsOf = (random: Random, atMs: number, tenantId: string): object[]
 /** Beats of a few jobs, whose runs overlap, fail, or do not end; mostly beside what tells that they are taken. */
 const heartbeatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
   ...Array.from({ length: random(4) }, () => ({
-    ...{ tenantId, kind: 'beat', checkId: `job-${random(3)}`, projectId: 'shop', receivedMs: atMs - random(3_000) },
-    ...{ signal: pick(random, ['start', 'end', 'end', 'fail']), exitCode: pick(random, [null, 0, 1]) },
-    ...{ runId: pick(random, ['', `run-${random(30)}`]), message: pick(random, words) },
+    tenantId,
+    kind: 'beat',
+    checkId: `job-${random(3)}`,
+    projectId: 'shop',
+    receivedMs: atMs - random(3_000),
+    signal: pick(random, ['start', 'end', 'end', 'fail']),
+    exitCode: pick(random, [null, 0, 1]),
+    runId: pick(random, ['', `run-${random(30)}`]),
+    message: pick(random, words),
   })),
   ...(random(10) === 0 ? [] : [{ tenantId, kind: 'pulse', receivedMs: atMs }]),
 ];
@@ -169,16 +186,26 @@ const runsOf = (random: Random, atMs: number, tenantId: string): object[] =>
     const outcome = pick(random, ['passed', 'passed', 'degraded', 'failed', 'unknown'] as const);
     const step = { name: '', outcome, phases, message: '', status: 200 };
     return {
-      ...{ tenantId, projectId: pick(random, ['', 'shop']), checkId: `check-${random(5)}`, checkName: 'Shop answers' },
-      ...{ checkType: 'http', labels: {}, location: pick(random, ['local', 'there']), isManual: random(20) === 0 },
-      ...{ dueMs: atMs - 500, acceptedMs: atMs, startedAtMs: atMs - 400, attempts: 1, outcome, phases, steps: [step] },
+      tenantId,
+      projectId: pick(random, ['', 'shop']),
+      checkId: `check-${random(5)}`,
+      checkName: 'Shop answers',
+      checkType: 'http',
+      labels: {},
+      location: pick(random, ['local', 'there']),
+      isManual: random(20) === 0,
+      dueMs: atMs - 500,
+      acceptedMs: atMs,
+      startedAtMs: atMs - 400,
+      attempts: 1,
+      outcome,
+      phases,
+      steps: [step],
       durationMs: phases.connect + phases.wait,
-      ...{
-        message: '',
-        traceId: random(2 ** 31)
-          .toString(16)
-          .padStart(32, 'a'),
-      },
+      message: '',
+      traceId: random(2 ** 31)
+        .toString(16)
+        .padStart(32, 'a'),
     };
   });
 
@@ -193,14 +220,32 @@ const anomalyPointsOf = (random: Random, atMs: number, tenantId: string, index: 
     .map((service) => ({ name: 'count', unit: '', labels: { service }, values: Array.from({ length: steps }, value) }));
   return [
     {
-      ...{ tenantId, detectorId: pick(random, ['one', 'other']), question: random(40) === 0 ? 'new' : 'old', stepMs },
+      tenantId,
+      detectorId: pick(random, ['one', 'other']),
+      question: random(40) === 0 ? 'new' : 'old',
+      stepMs,
       detector: {
-        ...{ name: 'Records', projectId: '', labels: {}, direction: 'both', leastChange: 0, falseAlarmsPerWeek: 100 },
+        name: 'Records',
+        projectId: '',
+        labels: {},
+        direction: 'both',
+        leastChange: 0,
+        falseAlarmsPerWeek: 100,
         signals: ['logs'],
       },
-      ...{ fromMs: toMs - steps * stepMs, toMs, lookMs: atMs, mode: steps > 1 ? 'learning' : 'now', part: 0 },
-      ...{ isLast: true, counts: ['count'], gaps: random(9) === 0 ? [toMs - stepMs] : [], learntFromMs: 0, error: '' },
-      ...{ learnsUntilMs: null, seriesCount: series.length, series },
+      fromMs: toMs - steps * stepMs,
+      toMs,
+      lookMs: atMs,
+      mode: steps > 1 ? 'learning' : 'now',
+      part: 0,
+      isLast: true,
+      counts: ['count'],
+      gaps: random(9) === 0 ? [toMs - stepMs] : [],
+      learntFromMs: 0,
+      error: '',
+      learnsUntilMs: null,
+      seriesCount: series.length,
+      series,
     },
   ];
 };
@@ -252,8 +297,11 @@ export interface FollowedDocument {
 }
 
 const defaultRoutingWithChannels = {
-  ...{ id: alertRoutingId, ...defaultRouting, version: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  id: alertRoutingId,
+  ...defaultRouting,
+  version: 1,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
   route: { ...defaultRouting.route, groupWait: '10s', groupInterval: '30s', repeatInterval: '5m' },
   receivers: [{ name: 'default', channelIds: ['mail', 'chat'], sendResolved: true }],
 };
@@ -261,11 +309,17 @@ const defaultRoutingWithChannels = {
 /** A job that is expected often, one by cron, and one that is off. */
 const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
   ...CheckFields.parse({
-    ...{ name: id, type: 'heartbeat', every: '1m', enabled: index < 2 },
+    name: id,
+    type: 'heartbeat',
+    every: '1m',
+    enabled: index < 2,
     heartbeat: { longestRun: '1m', ...(index === 1 && { cron: '*/2 * * * *', timeZone: 'Europe/Berlin' }) },
   }),
-  ...{ id, locations: [], version: 1 },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  id,
+  locations: [],
+  version: 1,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
 }));
 
 /** Documents of each collection that processors follow. */
@@ -277,18 +331,22 @@ const followed: Readonly<Record<string, readonly (object & Stored)[]>> = {
     {
       ...blockOf([
         {
-          ...{
-            type: 'domain',
-            value: 'evil.example',
-            source: 'feed',
-            confidence: 80,
-            validFrom: null,
-            validUntil: null,
-          },
-          ...{ isRevoked: false, seenAt: '2026-01-01T00:00:00.000Z', halfLifeDays: 3650, raisesSignals: true },
+          type: 'domain',
+          value: 'evil.example',
+          source: 'feed',
+          confidence: 80,
+          validFrom: null,
+          validUntil: null,
+          isRevoked: false,
+          seenAt: '2026-01-01T00:00:00.000Z',
+          halfLifeDays: 3650,
+          raisesSignals: true,
         },
       ]),
-      ...{ id: 'block', version: 1, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+      id: 'block',
+      version: 1,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.000Z',
     },
   ],
 };

@@ -32,7 +32,9 @@ const open = async (t: ExecutionContext) => {
   const time = { nowMs: systemClock.now() };
   const openBus = async (name: string): Promise<SegmentsBus> => {
     const opened = await segmentsBus({
-      ...{ directory: join(directory, name), clock: { now: () => time.nowMs }, segmentBytes: 4_096 },
+      directory: join(directory, name),
+      clock: { now: () => time.nowMs },
+      segmentBytes: 4_096,
       retentionEveryMs: 86_400_000,
     });
     await opened.ensureTopics([words, shouts, topics.deadLetter]);
@@ -63,7 +65,11 @@ const open = async (t: ExecutionContext) => {
     return found;
   };
   return {
-    ...{ documents, lines, counted, time, shouted },
+    documents,
+    lines,
+    counted,
+    time,
+    shouted,
     states: openStates({ documents, clock: systemClock }),
     get bus() {
       return bus;
@@ -77,7 +83,9 @@ const open = async (t: ExecutionContext) => {
       for (const word of wordsToPublish)
         await producer.publish([
           {
-            ...{ topic: words.name, key: 'acme', headers: { tenant: 'acme', records: '1' } },
+            topic: words.name,
+            key: 'acme',
+            headers: { tenant: 'acme', records: '1' },
             value: Buffer.from(JSON.stringify([{ tenantId: 'acme', word }])),
           },
         ]);
@@ -91,7 +99,11 @@ const open = async (t: ExecutionContext) => {
     /** Answers a function that stops it. */
     async start(...only: string[]) {
       const role = await startProcessors({
-        ...{ bus, documents, metrics, log: { info: write, warn: write, error: write }, clock: systemClock },
+        bus,
+        documents,
+        metrics,
+        log: { info: write, warn: write, error: write },
+        clock: systemClock,
         only: only.length === 0 ? ['test-tallies'] : only,
         registered: { processors, module: new URL('./made-up-processors.ts', import.meta.url) },
         pool: { threads: 1 },

@@ -96,8 +96,14 @@ const { processors } = (await import(module)) as { readonly processors: readonly
 const chosen = processors.find(({ name }) => name === processor);
 const clock = { now: () => nowMs };
 const role = await startProcessors({
-  ...{ bus: shakyBus(bus), documents: shakyDocuments(documents), metrics: noMetrics, log: silent, clock },
-  ...{ only: [processor], registered: { processors, module: new URL(module) }, pool: { threads: 1 } },
+  bus: shakyBus(bus),
+  documents: shakyDocuments(documents),
+  metrics: noMetrics,
+  log: silent,
+  clock,
+  only: [processor],
+  registered: { processors, module: new URL(module) },
+  pool: { threads: 1 },
   pace: { tickMs: 50, snapshotMessages: 15 },
 });
 role.failed.catch((error: unknown) => {

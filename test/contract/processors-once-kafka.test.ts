@@ -13,6 +13,12 @@ if (reason === undefined) {
       const mongodb = services.url('mongodb').replace('/?', `/oiq-once-${process.pid}-${Date.now()}?`);
       return { kind: 'cluster', brokers: services.url('kafka'), mongodb, prefix };
     },
-    ...{ members: 2, rounds: 2, minDeaths: 1, messages: 120, parts: 4, kills: 50, failures: 60 },
+    members: 2,
+    rounds: 2,
+    minDeaths: 1,
+    messages: 120,
+    parts: 4,
+    kills: 50,
+    failures: 60,
   });
 } else test.skip(`kafka: ${reason}`, () => undefined);

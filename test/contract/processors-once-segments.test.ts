@@ -11,5 +11,11 @@ onceContract({
     t.teardown(() => rmSync(directory, { recursive: true, force: true }));
     return { kind: 'embedded', directory, prefix: 'once.' };
   },
-  ...{ members: 1, rounds: 2, minDeaths: 2, messages: 120, parts: 1, kills: 100, failures: 100 },
+  members: 1,
+  rounds: 2,
+  minDeaths: 2,
+  messages: 120,
+  parts: 1,
+  kills: 100,
+  failures: 100,
 });

@@ -305,7 +305,11 @@ class DisturbedRun {
     // After so many deaths it is enough, and the round has to end.
     const isCalm = isSettling || spawned > killRounds / this.#contract.rounds;
     const options: MemberOptions = {
-      ...{ place: this.#place, processor: this.#processor.name, module: this.#module, nowMs: this.#nowMs, ticks },
+      place: this.#place,
+      processor: this.#processor.name,
+      module: this.#module,
+      nowMs: this.#nowMs,
+      ticks,
       seed: this.#random(1e9),
       kills: isCalm ? 0 : this.#contract.kills,
       failures: isSettling ? 0 : this.#contract.failures,

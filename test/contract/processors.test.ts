@@ -72,7 +72,12 @@ const start = async (
   };
   const module = new URL('./made-up-processors.ts', import.meta.url);
   const role = await startProcessors({
-    ...{ bus, documents, metrics, log: silent, clock: systemClock, only: [only].flat() },
+    bus,
+    documents,
+    metrics,
+    log: silent,
+    clock: systemClock,
+    only: [only].flat(),
     registered: { processors, module },
     pool: { threads: 1, ...pool },
     pace: { tickMs: 50 },
@@ -430,7 +435,10 @@ test('where nothing arrives any longer, time closes windows', async (t) => {
   await stopped.stop();
   nowMs += 25_000;
   const role = await startProcessors({
-    ...{ bus: stores.bus, documents: stores.documents, metrics: { add() {}, set() {}, observe() {} }, log: silent },
+    bus: stores.bus,
+    documents: stores.documents,
+    metrics: { add() {}, set() {}, observe() {} },
+    log: silent,
     clock: { now: () => nowMs },
     only: ['test-visit-counts'],
     registered: { processors, module: new URL('./made-up-processors.ts', import.meta.url) },

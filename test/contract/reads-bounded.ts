@@ -31,7 +31,8 @@ export const foreignDocuments = (): readonly Foreign[] => {
   const session = { tenantId: 'other', signedInAt: at, expiresAt: at, refreshedAt: at, address: '', userAgent: '' };
   return [
     {
-      ...{ definition: users, tenantId: usersTenant },
+      definition: users,
+      tenantId: usersTenant,
       documents: each((id) => ({
         email: `${id}@other.example`,
         name: 'Somebody',
@@ -41,7 +42,8 @@ export const foreignDocuments = (): readonly Foreign[] => {
     },
     { definition: memberships, tenantId: 'other', documents: each(() => ({ role: 'viewer' })) },
     {
-      ...{ definition: sessions, tenantId: sessionsTenant },
+      definition: sessions,
+      tenantId: sessionsTenant,
       documents: each((id) => ({ ...session, userId: id, refreshHash: id, previousRefreshHash: null })),
     },
   ];

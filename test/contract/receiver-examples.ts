@@ -94,12 +94,19 @@ export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
     },
     formats: {
       'remote-write-1': {
-        ...{ signal: 'metrics', contentType: protobuf, encoding: 'snappy', good: writeRequest(4), records: 4 },
+        signal: 'metrics',
+        contentType: protobuf,
+        encoding: 'snappy',
+        good: writeRequest(4),
+        records: 4,
         malformed: Buffer.from([0x0a, 0x7f]),
         nothing: unknownField,
       },
       'remote-write-2': {
-        ...{ signal: 'metrics', encoding: 'snappy', good: writeRequest2(), records: 1 },
+        signal: 'metrics',
+        encoding: 'snappy',
+        good: writeRequest2(),
+        records: 1,
         contentType: `${protobuf};proto=io.prometheus.write.v2.Request`,
         malformed: Buffer.from([0x2a, 0x7f]),
         nothing: field(4, Buffer.alloc(0)),
@@ -111,13 +118,19 @@ export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
     messageOf: plainText,
     formats: {
       'loki-json': {
-        ...{ signal: 'logs', contentType: 'application/json', encoding: 'gzip', records: 2 },
+        signal: 'logs',
+        contentType: 'application/json',
+        encoding: 'gzip',
+        records: 2,
         good: Buffer.from(JSON.stringify({ streams: [{ stream: { job: 'shop' }, values: lokiValues }] })),
         malformed: Buffer.from('{"streams":[{"stream":{},"values":[["now","one"]]}]}'),
         nothing: Buffer.from('{"streams":[{"stream":{},"values":[]}]}'),
       },
       'loki-protobuf': {
-        ...{ signal: 'logs', contentType: protobuf, encoding: 'snappy', records: 2 },
+        signal: 'logs',
+        contentType: protobuf,
+        encoding: 'snappy',
+        records: 2,
         good: lokiPush('{job="shop"}', [
           [1_700_000_000, 0, 'one'],
           [1_700_000_000, 1, 'two', { trace_id: 'abc' }],
@@ -132,7 +145,10 @@ export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
     messageOf: plainText,
     formats: {
       'zipkin-json': {
-        ...{ signal: 'traces', contentType: 'application/json', encoding: 'gzip', records: 3 },
+        signal: 'traces',
+        contentType: 'application/json',
+        encoding: 'gzip',
+        records: 3,
         good: Buffer.from(JSON.stringify([1, 2, 3].map(zipkinSpan))),
         malformed: Buffer.from('[{"traceId":"5af7183fb1d4cf5f","id":"not hexadecimal"}]'),
         nothing: Buffer.from('[]'),

@@ -30,8 +30,11 @@ const post = async ({ http, secret }: Fixture, body: Uint8Array | string, header
 const rawGrpc = async ({ grpc, secret }: Fixture, bytes: Uint8Array): Promise<unknown> => {
   const session = connect(`http://${grpc}`);
   const stream = session.request({
-    ...{ ':method': 'POST', ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export' },
-    ...{ 'content-type': 'application/grpc', te: 'trailers', 'x-license-key': secret },
+    ':method': 'POST',
+    ':path': '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'x-license-key': secret,
   });
   const status = new Promise<unknown>((resolve, reject) => {
     stream.once('response', (headers) => 'grpc-status' in headers && resolve(headers['grpc-status']));

@@ -261,7 +261,9 @@ test('gRPC: what is announced and does not come is not counted', async (t) => {
   await using fixture = await running();
   const client = connectHttp2(`http://${fixture.grpc}`);
   const stream = client.request({
-    ...{ ':method': 'POST', ':path': grpcPath('logs'), 'content-type': 'application/grpc' },
+    ':method': 'POST',
+    ':path': grpcPath('logs'),
+    'content-type': 'application/grpc',
     'x-license-key': fixture.secret,
   });
   let status: unknown;
@@ -452,29 +454,44 @@ test('a dead letter gives the messages that its receiver would have published', 
 
 const before = {
   'otlp-http, JSON': {
-    ...{
-      origin: 'otlp-http',
-      signal: 'logs',
-      contentType: 'application/json; charset=utf-8',
-      contentEncoding: 'x-gzip',
-    },
-    ...{ originalHeaders: { format: 'otlp' }, body: gzipSync(jsonRequest('logs', 4)) },
+    origin: 'otlp-http',
+    signal: 'logs',
+    contentType: 'application/json; charset=utf-8',
+    contentEncoding: 'x-gzip',
+    originalHeaders: { format: 'otlp' },
+    body: gzipSync(jsonRequest('logs', 4)),
   },
   'otlp-http, protobuf': {
-    ...{ origin: 'otlp-http', signal: 'traces', contentType: 'application/octet-stream', contentEncoding: '' },
-    ...{ originalHeaders: { format: 'otlp', traceparent: '' }, body: request('traces', 4) },
+    origin: 'otlp-http',
+    signal: 'traces',
+    contentType: 'application/octet-stream',
+    contentEncoding: '',
+    originalHeaders: { format: 'otlp', traceparent: '' },
+    body: request('traces', 4),
   },
   'otlp-grpc': {
-    ...{ origin: 'otlp-grpc', signal: 'metrics', contentType: 'application/grpc', contentEncoding: 'zstd' },
-    ...{ originalHeaders: { format: 'otlp' }, body: zstdCompressSync(request('metrics', 4)) },
+    origin: 'otlp-grpc',
+    signal: 'metrics',
+    contentType: 'application/grpc',
+    contentEncoding: 'zstd',
+    originalHeaders: { format: 'otlp' },
+    body: zstdCompressSync(request('metrics', 4)),
   },
   'remote-write 1.0': {
-    ...{ origin: 'remote-write', signal: 'metrics', contentType: '', contentEncoding: 'snappy' },
-    ...{ originalHeaders: { format: 'remote-write-1' }, body: compressSnappy(writeRequest(4)) },
+    origin: 'remote-write',
+    signal: 'metrics',
+    contentType: '',
+    contentEncoding: 'snappy',
+    originalHeaders: { format: 'remote-write-1' },
+    body: compressSnappy(writeRequest(4)),
   },
   'remote-write 2.0': {
-    ...{ origin: 'remote-write', signal: 'metrics', contentType: protobuf, contentEncoding: 'snappy' },
-    ...{ originalHeaders: { format: 'remote-write-2' }, body: compressSnappy(writeRequest2()) },
+    origin: 'remote-write',
+    signal: 'metrics',
+    contentType: protobuf,
+    contentEncoding: 'snappy',
+    originalHeaders: { format: 'remote-write-2' },
+    body: compressSnappy(writeRequest2()),
   },
 };
 

@@ -72,7 +72,12 @@ test('the role of processors runs schedules too, by the wall clock, and saves th
   await bus.ensureTopics([scheduleTopic('pings'), pings]);
   const start = () =>
     startProcessors({
-      ...{ bus, documents, columns: {} as Columns, metrics: noMetrics, log: silent, clock: systemClock },
+      bus,
+      documents,
+      columns: {} as Columns,
+      metrics: noMetrics,
+      log: silent,
+      clock: systemClock,
       registered: {
         processors: [],
         module: new URL('./made-up-processors.ts', import.meta.url),

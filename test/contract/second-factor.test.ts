@@ -29,7 +29,9 @@ const used = (instances: readonly Documents[], userId: string, codes: readonly s
         { address: '' },
         {
           documents: instances[index % instances.length] as Documents,
-          ...{ counters: memoryCounters(), secretBox: box, clock },
+          counters: memoryCounters(),
+          secretBox: box,
+          clock,
         },
       ),
     ),
@@ -48,7 +50,9 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
       .insert({
         id: userId,
         secret: box.seal(sealedFor(userId), secret),
-        ...{ confirmedAt: new Date().toISOString(), lastTimeStep: 0, recoveryCodes: [...codes.hashes] },
+        confirmedAt: new Date().toISOString(),
+        lastTimeStep: 0,
+        recoveryCodes: [...codes.hashes],
       });
     const accepted = async (given: readonly string[]): Promise<number> =>
       (await used(instances, userId, given)).filter((by) => by !== undefined).length;

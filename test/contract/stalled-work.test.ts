@@ -57,10 +57,15 @@ const blocked = (bus: Bus) => {
   const released = Promise.withResolvers<void>();
   const handed = new Set<string>();
   const wrapped: Bus = {
-    ...{ ensureTopics: (all) => bus.ensureTopics(all), producer: () => bus.producer(), follower: () => bus.follower() },
-    ...{ offsets: (topic) => bus.offsets(topic), lag: (group, topics) => bus.lag(group, topics) },
-    ...{ members: (groups) => bus.members(groups), forget: (group) => bus.forget(group) },
-    ...{ check: () => bus.check(), close: () => bus.close() },
+    ensureTopics: (all) => bus.ensureTopics(all),
+    producer: () => bus.producer(),
+    follower: () => bus.follower(),
+    offsets: (topic) => bus.offsets(topic),
+    lag: (group, topics) => bus.lag(group, topics),
+    members: (groups) => bus.members(groups),
+    forget: (group) => bus.forget(group),
+    check: () => bus.check(),
+    close: () => bus.close(),
     read: (topic, partition, from, to) => bus.read(topic, partition, from, to),
     consumer(options) {
       const consumer = bus.consumer(options);

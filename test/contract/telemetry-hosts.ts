@@ -10,12 +10,15 @@ export const seedHosts = async (harness: Harness, tenant: string, canary: string
   const nowMs = Date.now();
   const times = [nowMs - 60_000, nowMs - 30_000, nowMs - 1000];
   const gauge = (name: string, value: number, labels = {}): Metric => ({
-    ...{ name, kind: 'gauge' },
+    name,
+    kind: 'gauge',
     points: [{ labels, values: flat(times, value) }],
   });
   await agent.metrics({ 'host.id': hostIdOf(tenant), 'host.name': canary }, [
     {
-      ...{ name: 'system.cpu.time', unit: 's', kind: 'counter' },
+      name: 'system.cpu.time',
+      unit: 's',
+      kind: 'counter',
       points: ['user', 'idle'].map((state) => ({ labels: { cpu: '0', state }, values: growing(times, 0.5) })),
     },
     ...['used', 'free'].map((state) => gauge('system.memory.usage', 1000, { state })),
@@ -36,7 +39,9 @@ export const seedHosts = async (harness: Harness, tenant: string, canary: string
   ]);
   await agent.logs({ ...cluster, 'k8s.object.kind': 'Pod', 'k8s.object.uid': podUidOf(tenant) }, [
     {
-      ...{ atMs: nowMs - 1000, body: { stringValue: `${canary} started` }, severityText: 'Normal' },
+      atMs: nowMs - 1000,
+      body: { stringValue: `${canary} started` },
+      severityText: 'Normal',
       attributes: { 'k8s.event.reason': 'Started', 'k8s.event.uid': `event-of-${tenant}` },
     },
   ]);

@@ -29,10 +29,28 @@ const bury = async (harness: Harness, tenant: string, id: string): Promise<void>
   const value = Buffer.from(`${canary} no protobuf`);
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
   const headers: DeadLetterHeaders = {
-    ...{ id, tenantId: tenant, projectId: 'default', keyId: 'k1', signal: 'logs', origin: 'otlp-http' },
-    ...{ kind: 'refused', reason: 'malformed', message: canary, position: 7, receivedAtMs: Date.now() - 5000 },
-    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
-    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks: 1, size: value.length, cut: false },
+    id,
+    tenantId: tenant,
+    projectId: 'default',
+    keyId: 'k1',
+    signal: 'logs',
+    origin: 'otlp-http',
+    kind: 'refused',
+    reason: 'malformed',
+    message: canary,
+    position: 7,
+    receivedAtMs: Date.now() - 5000,
+    source: '10.0.0.1',
+    contentType: 'application/x-protobuf',
+    contentEncoding: 'identity',
+    topic: '',
+    partition: 0,
+    offset: 0,
+    originalHeaders: {},
+    chunk: 0,
+    chunks: 1,
+    size: value.length,
+    cut: false,
   };
   const producer = await harness.bus.producer();
   await producer.publish([

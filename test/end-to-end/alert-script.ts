@@ -53,7 +53,10 @@ const many = Array.from({ length: 60 }, (_, index) => {
 });
 
 const counted = (groupBy: readonly string[], search = services.map((name) => `service:${name}`).join(' OR ')) => ({
-  ...{ kind: 'aggregate', signal: 'logs', search, groupBy },
+  kind: 'aggregate',
+  signal: 'logs',
+  search,
+  groupBy,
   measures: [{ function: 'count' }],
 });
 const above = (value: number, more: object = {}) => ({ severity: 'critical', operator: 'above', value, ...more });
@@ -66,7 +69,8 @@ const kinds: readonly object[] = [
   { condition: { window: '20s', query: counted(['service']), thresholds: [above(12, { recovery: 6 })] } },
   {
     condition: {
-      ...{ window: '10s', query: counted(['service']) },
+      window: '10s',
+      query: counted(['service']),
       thresholds: [{ severity: 'warning', operator: 'above', value: 3 }, above(9)],
     },
   },

@@ -36,7 +36,8 @@ await harness.bus.ensureTopics(scheduleTopics);
 const processing = () => startProcessors({ ...ports, columns: slowed, only: ['anomaly-points', 'anomaly-scores'] });
 let processors = await processing();
 const sinks = await startSinks({
-  ...{ ...ports, embedded: true },
+  ...ports,
+  embedded: true,
   only: ['anomaly-scores', 'anomalies', 'anomaly-looks', 'events'],
 });
 test.after.always(async () => {
@@ -103,7 +104,8 @@ type Tree = { readonly [name: string]: string | Tree };
 const mapOf = (tree: Tree): object => ({
   kvlistValue: {
     values: Object.entries(tree).map(([key, value]) => ({
-      ...{ key, value: typeof value === 'string' ? { stringValue: value } : mapOf(value) },
+      key,
+      value: typeof value === 'string' ? { stringValue: value } : mapOf(value),
     })),
   },
 });
@@ -179,7 +181,10 @@ test.serial(
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
     t.is((await read(`/api/ai/detectors/${id}`)).status.rate.markedFalse, 1);
     t.deepEqual(await request('POST', path, { body: { verdict: null } }), {
-      ...{ anomalyId: found.id, verdict: null, leastChange: 0, factor: 1 },
+      anomalyId: found.id,
+      verdict: null,
+      leastChange: 0,
+      factor: 1,
     });
     const audit = await request('GET', '/api/audit?action=anomaly.mark', { as: 'owner' });
     t.is(audit.items.length, 2);

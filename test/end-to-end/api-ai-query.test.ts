@@ -38,11 +38,12 @@ const land = async (tenantId: string): Promise<void> => {
   });
   const spans = Array.from({ length: 20 }, (_, index) => [
     {
-      ...{ traceId: Buffer.alloc(16, index + 1), spanId: Buffer.alloc(8, index + 1), name: 'GET /loans', kind: 2 },
-      ...{
-        startTimeUnixNano: atNs(index),
-        endTimeUnixNano: String(BigInt(atNs(index)) + 100_000_000n * BigInt(index + 1)),
-      },
+      traceId: Buffer.alloc(16, index + 1),
+      spanId: Buffer.alloc(8, index + 1),
+      name: 'GET /loans',
+      kind: 2,
+      startTimeUnixNano: atNs(index),
+      endTimeUnixNano: String(BigInt(atNs(index)) + 100_000_000n * BigInt(index + 1)),
       status: index % 5 === 0 ? { code: 2 } : {},
       attributes: [
         text('http.route', index < 15 ? '/loans' : '/books'),
@@ -50,21 +51,29 @@ const land = async (tenantId: string): Promise<void> => {
       ],
     },
     {
-      ...{ traceId: Buffer.alloc(16, index + 1), spanId: Buffer.alloc(8, index + 101), name: 'SELECT', kind: 3 },
-      ...{ startTimeUnixNano: atNs(index), endTimeUnixNano: String(BigInt(atNs(index)) + 5_000_000_000n) },
+      traceId: Buffer.alloc(16, index + 1),
+      spanId: Buffer.alloc(8, index + 101),
+      name: 'SELECT',
+      kind: 3,
+      startTimeUnixNano: atNs(index),
+      endTimeUnixNano: String(BigInt(atNs(index)) + 5_000_000_000n),
       attributes: [text('db.system.name', 'sqlite')],
     },
   ]).flat();
   const point = (minutesAgo: number, value: number, indexRevision: string) => ({
-    ...{ timeUnixNano: atNs(minutesAgo), startTimeUnixNano: atNs(500), asInt: String(value) },
+    timeUnixNano: atNs(minutesAgo),
+    startTimeUnixNano: atNs(500),
+    asInt: String(value),
     attributes: [text('shelf', indexRevision)],
   });
   const metrics = [
     { name: 'books.waiting', unit: '{book}', gauge: { dataPoints: [point(30, 4, 'poetry'), point(30, 8, 'history')] } },
     {
-      ...{ name: 'loans.made', unit: '{loan}' },
+      name: 'loans.made',
+      unit: '{loan}',
       sum: {
-        ...{ aggregationTemporality: 2, isMonotonic: true },
+        aggregationTemporality: 2,
+        isMonotonic: true,
         dataPoints: [0, 10, 20, 30, 40].map((ago) => point(ago, 100 - ago, 'poetry')),
       },
     },
@@ -151,8 +160,12 @@ test('an answer shows the query, its range, its sentence and its words', async (
   const { result, ...answerFields } = body.answer;
   t.deepEqual(answerFields, {
     query: {
-      ...{ kind: 'aggregate', signal: 'logs', search: 'severity:>=error service:lending' },
-      ...{ measures: [{ function: 'count' }], groupBy: [], limit: 100 },
+      kind: 'aggregate',
+      signal: 'logs',
+      search: 'severity:>=error service:lending',
+      measures: [{ function: 'count' }],
+      groupBy: [],
+      limit: 100,
     },
     from: '2026-03-01T09:00:00.000000000Z',
     to: '2026-03-01T10:01:00.123000000Z',

@@ -111,7 +111,8 @@ test.before(async () => {
   // shop waits for connections.
   await land({ service: 'shop', host: 'h4', slower: 5 });
   await metric({ 'service.name': 'shop' }, 'db.client.connection.count', [3, 10], {
-    ...{ 'db.client.connection.pool.name': 'main', 'db.client.connection.state': 'used' },
+    'db.client.connection.pool.name': 'main',
+    'db.client.connection.state': 'used',
   });
   await metric({ 'service.name': 'shop' }, 'db.client.connection.max', [10, 10], {
     'db.client.connection.pool.name': 'main',
@@ -257,7 +258,8 @@ test('a detector that was changed just before it told of an anomaly is the cause
   const made = await harness.request('POST', '/api/ai/detectors', {
     as: 'editor',
     body: {
-      ...{ name: 'Calm requests', step: '1m' },
+      name: 'Calm requests',
+      step: '1m',
       query: { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }], groupBy: ['service'] },
     },
   });

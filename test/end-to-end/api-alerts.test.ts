@@ -44,8 +44,11 @@ test.after.always(async () => {
 const errorsAbove = (value: number, services = 'service:cart OR service:mail') => ({
   kind: 'threshold',
   query: {
-    ...{ kind: 'aggregate', signal: 'logs', search: `severity:error (${services})` },
-    ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+    kind: 'aggregate',
+    signal: 'logs',
+    search: `severity:error (${services})`,
+    measures: [{ function: 'count' }],
+    groupBy: ['service'],
   },
   window: '1h',
   thresholds: [{ severity: 'critical', operator: 'above', value }],
@@ -62,7 +65,10 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   await land('mail', 2);
   await land('cart', 50, 'b');
   const rule = await request('POST', '/api/alerts/rules', {
-    ...{ name: 'Errors', condition: errorsAbove(5), interval: '10s', labels: { team: 'shop' } },
+    name: 'Errors',
+    condition: errorsAbove(5),
+    interval: '10s',
+    labels: { team: 'shop' },
     annotations: { summary: '{{ $labels.service }}: {{ $value }}' },
   });
   t.is(rule.standing, null);
@@ -132,15 +138,16 @@ test('alerts of the platform are among the alerts, say so, and are acknowledged 
   const all = (await request('GET', '/api/alerts?limit=1000')).items;
   const shown = all.find(({ origin }: Record<string, unknown>) => origin === 'platform');
   t.like(shown, {
-    ...{ id: 'platform-records-late', ruleId: 'platform', ruleName: 'Records land late', state: 'firing' },
-    ...{
-      severity: 'error',
-      reason: 'sinks.logs is behind',
-      since: at,
-      startedAt: at,
-      acknowledged: null,
-      stale: false,
-    },
+    id: 'platform-records-late',
+    ruleId: 'platform',
+    ruleName: 'Records land late',
+    state: 'firing',
+    severity: 'error',
+    reason: 'sinks.logs is behind',
+    since: at,
+    startedAt: at,
+    acknowledged: null,
+    stale: false,
     labels: { alertname: 'PlatformRecordsLate', severity: 'error', origin: 'platform' },
   });
   const pages: string[] = [];
@@ -173,7 +180,8 @@ test('a preview says what a rule would find now, and what is wrong with it', asy
   t.deepEqual(body.warnings, []);
   const query = { ...errorsAbove(8, 'service:preview').query, groupBy: ['servce'] };
   const doubtful = await preview({
-    ...{ name: 'x', interval: '10s' },
+    name: 'x',
+    interval: '10s',
     condition: { ...errorsAbove(8, 'service:preview'), query, window: '10s' },
   });
   t.regex(JSON.stringify(doubtful.body.warnings), /condition\.window.*as long as the interval/);
@@ -363,7 +371,11 @@ test('an imported rule of PromQL fires for the series that its expression answer
       .result;
   await eventually('the alert as a series', async () => (await alertSeries()).length > 0);
   t.deepEqual((await alertSeries())[0]?.metric, {
-    ...{ __name__: 'ALERTS', alertname: 'Queue', alertstate: 'firing', queue: 'cart', severity: 'warning' },
+    __name__: 'ALERTS',
+    alertname: 'Queue',
+    alertstate: 'firing',
+    queue: 'cart',
+    severity: 'warning',
   });
   t.true(data.alerts.some(({ labels }: { labels: { alertname: string } }) => labels.alertname === 'Queue'));
   const exported = await harness.request('GET', '/api/alerts/rules/export', { as: 'owner' });
@@ -391,7 +403,12 @@ test('the first rule is a step of getting started', async (t) => {
 
 test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {
   const rule = await request('POST', '/api/alerts/rules', {
-    ...{ name: 'Burst', interval: '10s', delay: '5s', for: '10s', keepFiringFor: '10s', noData: 'resolve' },
+    name: 'Burst',
+    interval: '10s',
+    delay: '5s',
+    for: '10s',
+    keepFiringFor: '10s',
+    noData: 'resolve',
     condition: { ...errorsAbove(3, 'service:burst'), window: '25s' },
     annotations: { summary: '{{ $value }} of {{ $labels.service }}' },
   });

@@ -102,7 +102,10 @@ test('what is wrong with a document is told with its path, and viewers import no
 
 test('a large document is read in a thread', async (t) => {
   const panels = Array.from({ length: 200 }, (_, id) => ({
-    ...{ id, type: 'text', title: `Panel ${id}`, options: { content: 'word '.repeat(100) } },
+    id,
+    type: 'text',
+    title: `Panel ${id}`,
+    options: { content: 'word '.repeat(100) },
     gridPos: { x: 0, y: id, w: 24, h: 1 },
   }));
   const { status, body } = await send({ uid: 'large', title: 'Large', panels });

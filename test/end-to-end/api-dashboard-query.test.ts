@@ -53,13 +53,18 @@ const make = async (fields: Fields): Promise<string> => {
 const query = (id: string, body: Fields = {}, as: As = 'viewer'): Promise<Answer> =>
   harness.request('POST', `/api/dashboards/${id}/query`, { as, body: { ...range, ...body } });
 const panel = (id: string, queries: Fields[], more: Fields = {}): Fields => ({
-  ...{ id, title: id, visual: { kind: 'time-series' }, queries },
+  id,
+  title: id,
+  visual: { kind: 'time-series' },
+  queries,
   ...more,
 });
 const promql = (expression: string): Fields => ({ kind: 'promql', expression });
 const one = (expression: string, more: Fields = {}): Fields => ({ name: 'A', query: promql(expression), ...more });
 const logs = (given: Fields): Fields => ({
-  ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+  kind: 'aggregate',
+  signal: 'logs',
+  measures: [{ function: 'count' }],
   ...given,
 });
 
@@ -87,7 +92,11 @@ const many: readonly Fields[] = [
     logs({ groupBy, search: 'nothing' }),
   ]),
   ...['last', 'avg', 'max', 'count'].map((overTime) => ({
-    ...{ kind: 'metric', metric: 'm0', overTime, across: 'max', groupBy: ['job'] },
+    kind: 'metric',
+    metric: 'm0',
+    overTime,
+    across: 'max',
+    groupBy: ['job'],
   })),
   { kind: 'metric', metric: 'missing', overTime: 'last' },
   { kind: 'rows', signal: 'logs', search: 'payment', fields: ['timestamp', 'body', 'service'], limit: 7 },
@@ -289,7 +298,9 @@ test('a value never changes what a query says, whatever it holds', async (t) => 
 test('lines come as panels are done, and are the same as the one answer', async (t) => {
   const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each }])) });
   const answer = await harness.request('POST', `/api/dashboards/${id}/query`, {
-    ...{ as: 'viewer', body: range, headers: { accept: 'application/x-ndjson' } },
+    as: 'viewer',
+    body: range,
+    headers: { accept: 'application/x-ndjson' },
   });
   t.true(answer.headers.get('content-type')?.startsWith('application/x-ndjson'));
   const lines = String(answer.body)
@@ -303,7 +314,9 @@ test('lines come as panels are done, and are the same as the one answer', async 
   const bare = (item: { panelId: string; results: { A: Result } }) => [item.panelId, withoutCost(item.results.A)];
   t.deepEqual(items.map(bare).sort(), plain.map(bare).sort());
   const refused = await harness.request('POST', `/api/dashboards/${id}/query`, {
-    ...{ as: 'viewer', body: { from: 'now', to: 'now-1h' }, headers: { accept: 'application/x-ndjson' } },
+    as: 'viewer',
+    body: { from: 'now', to: 'now-1h' },
+    headers: { accept: 'application/x-ndjson' },
   });
   t.is(refused.status, 400);
 });

@@ -35,7 +35,10 @@ const fields = {
   links: [{ kind: 'address', url: 'https://secret.example/x', title: 'secret-link' }],
   panels: [
     {
-      ...{ id: 'secret-panel', title: 'Of $job', description: 'secret', visual: { kind: 'time-series' } },
+      id: 'secret-panel',
+      title: 'Of $job',
+      description: 'secret',
+      visual: { kind: 'time-series' },
       queries: [
         { name: 'A', query: promql('sum by (job, zone) (secret_metric)') },
         { name: 'B', query: promql('secret_metric'), legend: '{{zone}} of {{job}}' },
@@ -47,7 +50,9 @@ const fields = {
       repeat: { variable: 'job' },
     },
     {
-      ...{ id: 'secret-table', title: 'Table', visual: { kind: 'table' } },
+      id: 'secret-table',
+      title: 'Table',
+      visual: { kind: 'table' },
       queries: [
         {
           name: 'A',

@@ -55,10 +55,27 @@ const chunkBytes = 100_000;
 const bury = async (fields: Partial<DeadLetterHeaders> & { readonly id: string }, body: Buffer): Promise<void> => {
   const chunks = Math.max(1, Math.ceil(body.length / chunkBytes));
   const headers: DeadLetterHeaders = {
-    ...{ tenantId: 'a', projectId: 'p1', keyId: 'k1', signal: 'logs', origin: 'otlp-http', kind: 'refused' },
-    ...{ reason: 'malformed', message: 'a length runs over the end', position: 7, receivedAtMs: Date.now() - 5000 },
-    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
-    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks, size: body.length, cut: false },
+    tenantId: 'a',
+    projectId: 'p1',
+    keyId: 'k1',
+    signal: 'logs',
+    origin: 'otlp-http',
+    kind: 'refused',
+    reason: 'malformed',
+    message: 'a length runs over the end',
+    position: 7,
+    receivedAtMs: Date.now() - 5000,
+    source: '10.0.0.1',
+    contentType: 'application/x-protobuf',
+    contentEncoding: 'identity',
+    topic: '',
+    partition: 0,
+    offset: 0,
+    originalHeaders: {},
+    chunk: 0,
+    chunks,
+    size: body.length,
+    cut: false,
     ...fields,
   };
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
@@ -273,12 +290,17 @@ test.serial(
     const later = { now: () => Date.now() + 120_000 };
     const timed = openJobs({ documents: harness.documents, clock: later, log: silent, metrics: noMetrics });
     const deadLetters = openDeadLetters({
-      ...{ bus: harness.bus, columns: harness.columns, clock: later },
+      bus: harness.bus,
+      columns: harness.columns,
+      clock: later,
       republish,
     });
     const go: (() => void)[] = [];
     const replays = openReplayJobs({
-      ...{ deadLetters, documents: harness.documents, clock: later, log: silent },
+      deadLetters,
+      documents: harness.documents,
+      clock: later,
+      log: silent,
       jobs: {
         ...timed,
         start(job, ports) {

@@ -30,7 +30,9 @@ const thrown = ({
   user?: string;
   trace?: string;
 }) => ({
-  ...{ timeUnixNano: ns(atMs), severityNumber: 17, body: { stringValue: 'failed' } },
+  timeUnixNano: ns(atMs),
+  severityNumber: 17,
+  body: { stringValue: 'failed' },
   ...(trace !== undefined && {
     traceId: Buffer.from(trace.repeat(32), 'hex'),
     spanId: Buffer.from(trace.repeat(16), 'hex'),
@@ -41,26 +43,20 @@ const thrown = ({
   ],
 });
 const failedSpan = (trace: string, atMs: number, status = '503') => ({
-  ...{
-    traceId: Buffer.from(trace.repeat(32), 'hex'),
-    spanId: Buffer.from(trace.repeat(16), 'hex'),
-    name: 'GET /pay',
-    kind: 2,
-  },
-  ...{
-    startTimeUnixNano: ns(atMs),
-    endTimeUnixNano: ns(atMs),
-    status: { code: 2 },
-    attributes: [text('http.response.status_code', status)],
-  },
+  traceId: Buffer.from(trace.repeat(32), 'hex'),
+  spanId: Buffer.from(trace.repeat(16), 'hex'),
+  name: 'GET /pay',
+  kind: 2,
+  startTimeUnixNano: ns(atMs),
+  endTimeUnixNano: ns(atMs),
+  status: { code: 2 },
+  attributes: [text('http.response.status_code', status)],
 });
 const service = (name: string, version = '1.0', environment = 'live') => ({
-  ...{
-    'service.name': name,
-    'service.version': version,
-    'deployment.environment.name': environment,
-    'host.name': `${name}-1`,
-  },
+  'service.name': name,
+  'service.version': version,
+  'deployment.environment.name': environment,
+  'host.name': `${name}-1`,
 });
 const many = <Each>(count: number, make: (at: number) => Each): Each[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -140,27 +136,39 @@ test.serial('figures of each group equal SQL over the rows that landed', async (
         message: 'no reserve',
       },
       {
-        ...{
-          type: 'Timeout',
-          count: 5,
-          services: ['cart'],
-          environments: ['live'],
-          sources: ['log'],
-          message: 'no charge',
-        },
+        type: 'Timeout',
+        count: 5,
+        services: ['cart'],
+        environments: ['live'],
+        sources: ['log'],
+        message: 'no charge',
         users: unknownUsers,
       },
       {
-        ...{ type: null, count: 3, services: ['cart'], environments: ['live'], sources: ['log'] },
+        type: null,
+        count: 3,
+        services: ['cart'],
+        environments: ['live'],
+        sources: ['log'],
         users: unknownUsers,
         message: 'order 2 of ann@example.com is lost',
       },
       {
-        ...{ type: 'HTTP 503', count: 2, services: ['pay'], environments: ['live'], sources: ['span'], message: '' },
+        type: 'HTTP 503',
+        count: 2,
+        services: ['pay'],
+        environments: ['live'],
+        sources: ['span'],
+        message: '',
         users: unknownUsers,
       },
       {
-        ...{ type: 'HTTP 500', count: 1, services: ['pay'], environments: ['live'], sources: ['span'], message: '' },
+        type: 'HTTP 500',
+        count: 1,
+        services: ['pay'],
+        environments: ['live'],
+        sources: ['span'],
+        message: '',
         users: unknownUsers,
       },
     ],

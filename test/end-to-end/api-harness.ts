@@ -200,7 +200,8 @@ export const startHarness = async ({
   const clock = { now };
   // Tests ask faster than people do; what limits them is tested with the limits set.
   const unlimited = {
-    ...{ OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000' },
+    OIQ_API_REQUESTS_PER_SECOND: '100000',
+    OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000',
     OIQ_QUERY_WAIT_SECONDS: '120',
     OIQ_QUERY_SECONDS: '120',
   };
@@ -215,7 +216,16 @@ export const startHarness = async ({
   const deadLetters = openDeadLetters({ bus, columns, clock, republish });
   const jobs = runsJobs ? openJobs({ documents, clock, log, metrics }) : idleJobs;
   const api = await startApi({
-    ...{ documents, columns, bus, counters, mailer, log, clock, settings, deadLetters, jobs },
+    documents,
+    columns,
+    bus,
+    counters,
+    mailer,
+    log,
+    clock,
+    settings,
+    deadLetters,
+    jobs,
     ...(outbound === undefined ? {} : { outbound }),
     metrics,
     checkResponses,

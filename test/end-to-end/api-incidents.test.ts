@@ -260,7 +260,10 @@ test('an incident that alerts opened is resolved once all have ended for five mi
     .collection(incidents)
     .insert({
       ...IncidentFields.parse({ title: 'of alerts', alertIds }),
-      ...{ ...untouched, groupId: 'g', escalationPolicyId: 'p', openedBy: '' },
+      ...untouched,
+      groupId: 'g',
+      escalationPolicyId: 'p',
+      openedBy: '',
       openedAt: new Date(endedMs - 60_000).toISOString(),
     });
   const transition = (alert: string | undefined, to: string, ms: number, tenant = 'a') =>
@@ -292,7 +295,8 @@ test('an incident that alerts opened is resolved once all have ended for five mi
   t.is(body.evidence.sha256, resolved.evidenceHash);
   t.is(body.items.filter(({ kind }: { readonly kind: string }) => kind === 'alert').length, 3);
   t.deepEqual(body.items.find(({ title }: { readonly title: string }) => title === 'incident.resolve').actor, {
-    ...{ type: 'system', id: '' },
+    type: 'system',
+    id: '',
   });
 });
 
@@ -304,8 +308,12 @@ test('the policy of an incident says for how long its alerts must have ended', a
     .collection(escalationPolicies)
     .insert(EscalationPolicyFields.parse({ name: 'patient', steps, resolveAfterMinutes: 60 }));
   const { id } = await own.collection(incidents).insert({
-    ...{ ...IncidentFields.parse({ title: 'patient', alertIds: ['patient'] }), ...untouched, escalationPolicyId },
-    ...{ groupId: 'patient', openedBy: '', openedAt: new Date(endedMs - 60_000).toISOString() },
+    ...IncidentFields.parse({ title: 'patient', alertIds: ['patient'] }),
+    ...untouched,
+    escalationPolicyId,
+    groupId: 'patient',
+    openedBy: '',
+    openedAt: new Date(endedMs - 60_000).toISOString(),
   });
   await harness.columns.execute(
     `INSERT INTO alert_transitions (tenant_id, id, alert_id, rule_id, rule_version, rule_name, time, from_state, to_state, severity, labels, value, reason, received_at) VALUES
@@ -331,10 +339,8 @@ test('an incident can be resolved while telemetry cannot be read, and what is mi
   const { documents, columns } = harness;
   const failing = { ...columns.of('a'), query: () => Promise.reject(new Error('away')) };
   const observation = {
-    ...{
-      tenantId: 'a',
-      reading: { columns: failing, plan: (await readPlanOf(documents, 'a')) as never, nowMs: Date.now() },
-    },
+    tenantId: 'a',
+    reading: { columns: failing, plan: (await readPlanOf(documents, 'a')) as never, nowMs: Date.now() },
     ports: { documents, clock: { now: () => Date.now() }, log: silent, configurationActions: [] },
   };
   const { entries, missing } = await observedOf({ ...incident, alertIds: ['x'] }, observation);

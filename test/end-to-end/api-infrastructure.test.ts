@@ -36,13 +36,17 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
   const interfaceLabel = key('device', 'network.interface.name');
   return [
     {
-      ...{ name: 'system.cpu.time', unit: 's', kind: 'counter' },
+      name: 'system.cpu.time',
+      unit: 's',
+      kind: 'counter',
       points: ['0', '1'].flatMap((cpu) =>
         of(mode, modes, (share) => growing(at, share), { [key('cpu', 'cpu.logical_number')]: cpu }),
       ),
     },
     {
-      ...{ name: 'system.memory.usage', unit: 'By', kind: 'amount' },
+      name: 'system.memory.usage',
+      unit: 'By',
+      kind: 'amount',
       points: of(
         key('state', 'system.memory.state'),
         { used: 6 * GiB, free: 1 * GiB, [key('buffered', 'buffers')]: GiB / 2, cached: GiB / 2 },
@@ -50,7 +54,9 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
       ),
     },
     {
-      ...{ name: 'system.filesystem.usage', unit: 'By', kind: 'amount' },
+      name: 'system.filesystem.usage',
+      unit: 'By',
+      kind: 'amount',
       points: [
         ...filesystem('/dev/sda1', '/', 'ext4', 30 * GiB, 70 * GiB),
         ...filesystem('/dev/sda1', '/var/lib/docker', 'ext4', 30 * GiB, 70 * GiB),
@@ -59,7 +65,9 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
       ],
     },
     {
-      ...{ name: 'system.disk.io', unit: 'By', kind: 'counter' },
+      name: 'system.disk.io',
+      unit: 'By',
+      kind: 'counter',
       points: ['sda', 'sda1', 'sdb', 'dm-0'].flatMap((device) =>
         of(key('direction', 'disk.io.direction'), { read: 1000, write: 2000 }, (value) => growing(at, value), {
           [key('device', 'system.device')]: device,
@@ -67,7 +75,9 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
       ),
     },
     {
-      ...{ name: 'system.network.io', unit: 'By', kind: 'counter' },
+      name: 'system.network.io',
+      unit: 'By',
+      kind: 'counter',
       points: ['eth0', 'lo', 'veth12'].flatMap((name) =>
         of(key('direction', 'network.io.direction'), { receive: 500, transmit: 300 }, (value) => growing(at, value), {
           [interfaceLabel]: name,
@@ -217,14 +227,18 @@ test.before(async () => {
       { 'host.name': 'receiver', 'process.pid': pid, 'process.executable.name': name, 'process.owner': 'root' },
       [
         {
-          ...{ name: 'process.cpu.time', unit: 's', kind: 'counter' },
+          name: 'process.cpu.time',
+          unit: 's',
+          kind: 'counter',
           points: (['user', 'system'] as const).map((mode) => ({
             labels: { [isFormer ? 'state' : 'cpu.mode']: mode },
             values: growing(times, cores / 2),
           })),
         },
         {
-          ...{ name: isFormer ? 'process.memory.physical_usage' : 'process.memory.usage', unit: 'By', kind: 'amount' },
+          name: isFormer ? 'process.memory.physical_usage' : 'process.memory.usage',
+          unit: 'By',
+          kind: 'amount',
           points: [{ values: flat(times, bytes) }],
         },
         {

@@ -12,7 +12,8 @@ const times = Array.from({ length: 16 }, (_, at) => nowMs - (15 - at) * 30_000);
 let harness: Harness;
 
 const gauge = (name: string, value: number, labels: Labels = {}): Metric => ({
-  ...{ name, kind: 'gauge' },
+  name,
+  kind: 'gauge',
   points: [{ labels, values: flat(times, value) }],
 });
 
@@ -34,17 +35,44 @@ interface ContainerFacts {
 /** What the containers of every cluster use, want and went through. */
 const containers: readonly ContainerFacts[] = [
   {
-    ...{ pod: 'cart-7d4b9c6f5d-x2x4z', uid: 'u1', name: 'app', node: 'n1', cpu: 0.25, memory: 1.5 * GiB },
-    ...{ request: [0.5, GiB], limit: [1, 2 * GiB], restarts: 3, ready: 1, last: 'OOMKilled' },
+    pod: 'cart-7d4b9c6f5d-x2x4z',
+    uid: 'u1',
+    name: 'app',
+    node: 'n1',
+    cpu: 0.25,
+    memory: 1.5 * GiB,
+    request: [0.5, GiB],
+    limit: [1, 2 * GiB],
+    restarts: 3,
+    ready: 1,
+    last: 'OOMKilled',
   },
   {
-    ...{ pod: 'cart-7d4b9c6f5d-x2x4z', uid: 'u1', name: 'sidecar', node: 'n1', cpu: 0.05, memory: GiB / 8 },
-    ...{ request: undefined, limit: undefined, restarts: 0, ready: 1, last: undefined },
+    pod: 'cart-7d4b9c6f5d-x2x4z',
+    uid: 'u1',
+    name: 'sidecar',
+    node: 'n1',
+    cpu: 0.05,
+    memory: GiB / 8,
+    request: undefined,
+    limit: undefined,
+    restarts: 0,
+    ready: 1,
+    last: undefined,
   },
   // It has ended: what it requested is free again.
   {
-    ...{ pod: 'load-1', uid: 'u2', name: 'load', node: 'n1', cpu: undefined, memory: 0 },
-    ...{ request: [2, 4 * GiB], limit: undefined, restarts: 0, ready: 0, last: 'Completed' },
+    pod: 'load-1',
+    uid: 'u2',
+    name: 'load',
+    node: 'n1',
+    cpu: undefined,
+    memory: 0,
+    request: [2, 4 * GiB],
+    limit: undefined,
+    restarts: 0,
+    ready: 0,
+    last: 'Completed',
   },
 ];
 const pods = [
@@ -124,7 +152,10 @@ const byCollector = async (agent: Agent, cluster: string, isToday: boolean): Pro
     );
   for (const { pod, uid, name: container, node, cpu, memory, request, limit, restarts, ready, last } of containers) {
     const resource = {
-      ...{ ...inNamespace, 'k8s.pod.name': pod, 'k8s.pod.uid': `${cluster}-${uid}`, 'k8s.container.name': container },
+      ...inNamespace,
+      'k8s.pod.name': pod,
+      'k8s.pod.uid': `${cluster}-${uid}`,
+      'k8s.container.name': container,
       'container.id': `${cluster}-${container}`,
     };
     const bound = (what: 'request' | 'limit', values: Bounds): Metric[] =>
@@ -136,7 +167,10 @@ const byCollector = async (agent: Agent, cluster: string, isToday: boolean): Pro
           ];
     await agent.metrics(
       {
-        ...{ ...resource, 'k8s.node.name': node, 'container.image.name': 'shop/cart', 'container.image.tag': '1.2' },
+        ...resource,
+        'k8s.node.name': node,
+        'container.image.name': 'shop/cart',
+        'container.image.tag': '1.2',
         ...(last === undefined ? {} : { 'k8s.container.status.last_terminated_reason': last }),
       },
       [
@@ -165,12 +199,10 @@ const byPrometheus = (agent: Agent, cluster: string): Promise<void> => {
   });
   const state = (name: string, value: number, { namespace, pod, container, ...labels }: Labels = {}) =>
     series(name, value, {
-      ...{
-        namespace: 'monitoring',
-        pod: 'kube-state-metrics-0',
-        container: 'kube-state-metrics',
-        job: 'kube-state-metrics',
-      },
+      namespace: 'monitoring',
+      pod: 'kube-state-metrics-0',
+      container: 'kube-state-metrics',
+      job: 'kube-state-metrics',
       ...(namespace === undefined ? {} : { exported_namespace: namespace }),
       ...(pod === undefined ? {} : { exported_pod: pod }),
       ...(container === undefined ? {} : { exported_container: container }),
@@ -295,7 +327,9 @@ const eventObject = (uid: string, reason: string, type: string, object: Labels, 
     kind: string('Event'),
     metadata: map({ name: string(`${reason}.1`), namespace: string('shop'), uid: string(`${uid}-${reason}`) }),
     involvedObject: map(Object.fromEntries(Object.entries(object).map(([key, value]) => [key, string(value)]))),
-    ...{ reason: string(reason), type: string(type), message: string(`${reason} of ${object['name']}`) },
+    reason: string(reason),
+    type: string(type),
+    message: string(`${reason} of ${object['name']}`),
     count: { intValue: String(count) },
     source: map({ component: string('kubelet'), host: string('n1') }),
     lastTimestamp: string('2026-03-01T10:00:00Z'),
@@ -322,7 +356,8 @@ test.before(async () => {
   };
   const objects = 'github.com/open-telemetry/opentelemetry-collector-contrib/receiver/k8sobjectsreceiver';
   const watched = (atMs: number, object: object): Parameters<Agent['logs']>[1][number] => ({
-    ...{ atMs, body: map({ type: string('ADDED'), object }) },
+    atMs,
+    body: map({ type: string('ADDED'), object }),
     attributes: { 'k8s.resource.name': 'events', 'event.domain': 'k8s', 'event.name': 'x' },
   });
   await a.logs(
@@ -348,24 +383,28 @@ test.before(async () => {
   );
   await a.logs(
     {
-      ...{
-        'k8s.cluster.name': 'receivers',
-        'k8s.node.name': 'n1',
-        'k8s.object.kind': 'Pod',
-        'k8s.object.name': pod.name,
-      },
-      ...{ 'k8s.object.uid': pod.uid, 'k8s.object.fieldpath': pod.fieldPath, 'k8s.object.api_version': 'v1' },
+      'k8s.cluster.name': 'receivers',
+      'k8s.node.name': 'n1',
+      'k8s.object.kind': 'Pod',
+      'k8s.object.name': pod.name,
+      'k8s.object.uid': pod.uid,
+      'k8s.object.fieldpath': pod.fieldPath,
+      'k8s.object.api_version': 'v1',
     },
     [
       {
-        ...{ atMs: nowMs - 1000, body: string('Killing container app'), severityNumber: 9, severityText: 'Normal' },
+        atMs: nowMs - 1000,
+        body: string('Killing container app'),
+        severityNumber: 9,
+        severityText: 'Normal',
         attributes: {
-          ...{ 'k8s.event.reason': 'Killing', 'k8s.event.action': '', 'k8s.event.uid': 'e-1', 'k8s.event.name': 'x' },
-          ...{
-            'k8s.namespace.name': 'shop',
-            'k8s.event.count': '2',
-            'k8s.event.start_time': '2026-03-01 10:00:00 +0000 UTC',
-          },
+          'k8s.event.reason': 'Killing',
+          'k8s.event.action': '',
+          'k8s.event.uid': 'e-1',
+          'k8s.event.name': 'x',
+          'k8s.namespace.name': 'shop',
+          'k8s.event.count': '2',
+          'k8s.event.start_time': '2026-03-01 10:00:00 +0000 UTC',
         },
       },
     ],

@@ -46,7 +46,10 @@ const compare = (one: Placed, other: Placed): number =>
 /** Lands records of one service; half of them hold the word. */
 const land = async (service: string, count: number): Promise<Placed[]> => {
   const placed = Array.from({ length: count }, () => ({
-    ...{ time: endNs - someAge(), partition: random(3), offset: offset++, ordinal: random(2) },
+    time: endNs - someAge(),
+    partition: random(3),
+    offset: offset++,
+    ordinal: random(2),
   }));
   const values = placed.map(
     (each) =>

@@ -23,7 +23,9 @@ test.before(async () => {
     ]);
   await logs.send(
     Array.from({ length: 120 }, (_, at) => ({
-      ...{ service: 'shop', body: `served page ${at}`, timeMs: fromMs + 7 * minute + at * 1000 },
+      service: 'shop',
+      body: `served page ${at}`,
+      timeMs: fromMs + 7 * minute + at * 1000,
     })),
   );
   await logs.idle(endMs + 2 * minute);
@@ -70,11 +72,15 @@ test('a panel shows each pattern by minute and in all', async (t) => {
 
 test('an alert rule counts a pattern under the id that it has', async (t) => {
   const condition = {
-    ...{ kind: 'threshold', query: { ...counted, search: 'login', groupBy: ['service'] }, window: '15m' },
+    kind: 'threshold',
+    query: { ...counted, search: 'login', groupBy: ['service'] },
+    window: '15m',
     thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
   };
   const { state, error, groups } = await post('/api/alerts/rules/preview', {
-    ...{ name: 'Failed logins', condition, delay: '0s' },
+    name: 'Failed logins',
+    condition,
+    delay: '0s',
   });
   t.is(error, null);
   t.is(state, 'firing');
@@ -83,7 +89,9 @@ test('an alert rule counts a pattern under the id that it has', async (t) => {
 
 test('a detector scores the counts of each pattern', async (t) => {
   const { series } = await post('/api/ai/detect', {
-    ...{ query: { ...counted, groupBy: ['template'] }, ...times, step: '1m' },
+    query: { ...counted, groupBy: ['template'] },
+    ...times,
+    step: '1m',
   });
   t.deepEqual(
     series.map(({ labels, points }: { labels: { template: string }; points: unknown[] }) => [

@@ -23,7 +23,9 @@ interface Counter {
 
 /** A flow from one workload to another, as one side saw it. */
 const flow = (from: string, to: string, side: string, grows: number, tenant = 'a'): Counter => ({
-  ...{ tenant, metric: 'obi.network.flow.bytes', grows },
+  tenant,
+  metric: 'obi.network.flow.bytes',
+  grows,
   labels: {
     'k8s.src.namespace': 'shop',
     'k8s.src.owner.name': from,

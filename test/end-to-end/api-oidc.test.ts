@@ -321,11 +321,10 @@ test.serial(
     t.is(typeof (await provedAt()), 'string');
     const check = (txt: () => Promise<readonly string[] | undefined>): Promise<void> =>
       checkDomains({
-        ...{ documents: harness.documents, clock: { now: () => Date.now() } },
-        ...{
-          outbound: { fetch: () => Promise.reject(new Error('not asked')), txt },
-          box: makeSecretBox('x'.repeat(32)),
-        },
+        documents: harness.documents,
+        clock: { now: () => Date.now() },
+        outbound: { fetch: () => Promise.reject(new Error('not asked')), txt },
+        box: makeSecretBox('x'.repeat(32)),
       });
     await check(async () => undefined);
     t.is(typeof (await provedAt()), 'string', 'where the name service cannot tell, all stays');

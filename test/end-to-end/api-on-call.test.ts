@@ -38,8 +38,11 @@ const bodyOf = (participants: string[][], more: object = {}) => ({
   timeZone: 'UTC',
   layers: [
     {
-      ...{ name: 'first', startsAt: wall(today - 10 * hourMs), participants },
-      ...{ rotation: { every: 1, unit: 'days' }, ...more },
+      name: 'first',
+      startsAt: wall(today - 10 * hourMs),
+      participants,
+      rotation: { every: 1, unit: 'days' },
+      ...more,
     },
   ],
 });
@@ -211,8 +214,12 @@ test.serial(
     clock.ms = today;
     const windows = '/api/maintenance-windows';
     const body = {
-      ...{ name: 'upgrade', timeZone: 'UTC', startsAt: wall(today - 7 * dayMs), durationMinutes: 60 },
-      ...{ recurrence: 'FREQ=WEEKLY', matchers: [{ name: 'service', value: 'cart' }] },
+      name: 'upgrade',
+      timeZone: 'UTC',
+      startsAt: wall(today - 7 * dayMs),
+      durationMinutes: 60,
+      recurrence: 'FREQ=WEEKLY',
+      matchers: [{ name: 'service', value: 'cart' }],
     };
     const { status, body: shown } = await harness.request('POST', windows, { body });
     t.is(status, 200, JSON.stringify(shown));

@@ -19,8 +19,14 @@ const requests = (service: string, atMs: number, all: number, failed: number): S
   Array.from({ length: all }, (_, at) => {
     spans++;
     return {
-      ...{ trace: hex(spans, 32), span: hex(spans, 16), service, name: 'GET /', kind: 2, duration: 1_000_000 },
-      ...{ start: BigInt(atMs + at) * 1_000_000n, status: at < failed ? 2 : 0 },
+      trace: hex(spans, 32),
+      span: hex(spans, 16),
+      service,
+      name: 'GET /',
+      kind: 2,
+      duration: 1_000_000,
+      start: BigInt(atMs + at) * 1_000_000n,
+      status: at < failed ? 2 : 0,
     };
   });
 
@@ -32,7 +38,8 @@ const traffic = (
 ): SentSpan[] =>
   Array.from({ length: minutes }, (_, minute) =>
     requests(service, fromMs + minute * minuteMs, 20, 0).map((span, at) => ({
-      ...{ ...span, duration: at < slow ? 20_000_000 : 1_000_000 + at * 10_000 },
+      ...span,
+      duration: at < slow ? 20_000_000 : 1_000_000 + at * 10_000,
       ...(version !== undefined && { resource: { 'service.version': version } }),
     })),
   ).flat();
@@ -82,7 +89,9 @@ test.before(async () => {
     ...traffic('deployed-well', [now - 25 * minuteMs, 15], { version: '1.1.0' }),
   ]);
   const thrown = (type: string, atMs: number) => ({
-    ...{ timeUnixNano: `${atMs}000000`, severityNumber: 17, body: { stringValue: 'failed' } },
+    timeUnixNano: `${atMs}000000`,
+    severityNumber: 17,
+    body: { stringValue: 'failed' },
     attributes: [text('exception.type', type), text('exception.message', `no ${type}`)],
   });
   await landErrors(columns, [

@@ -133,7 +133,8 @@ const request = async (tenant: Tenant, path: string, parameters: Readonly<Record
     method === 'GET'
       ? await harness.request('GET', `${address}?${form}`, { as, headers })
       : await harness.request('POST', address, {
-          ...{ as, body: form },
+          as,
+          body: form,
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
         });
   return { status, text: JSON.stringify(body) };

@@ -119,7 +119,11 @@ const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: 
       exponentialHistogram: {
         aggregationTemporality: 1,
         dataPoints: pointsOf((value) => ({
-          ...{ count: String(value + 1), sum: value * 3, scale: 0, zeroCount: '1', zeroThreshold: 0.5 },
+          count: String(value + 1),
+          sum: value * 3,
+          scale: 0,
+          zeroCount: '1',
+          zeroThreshold: 0.5,
           positive: { offset: 1, bucketCounts: [String(value)] },
         })),
       },
@@ -315,7 +319,8 @@ test('deltas become counters that rise by exactly what was sent, over restarts o
     ],
   );
   t.deepEqual((await queryAtHour('jobs_size')).result[0].histogram[1], {
-    ...{ count: '34', sum: '96' },
+    count: '34',
+    sum: '96',
     buckets: [
       [3, '-0.5', '0.5', '2'],
       [0, '2', '4', '32'],
@@ -332,7 +337,9 @@ test('PromQL is a kind of query', async (t) => {
     method: 'POST',
     headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ from: String(now), to: String(now + 45_000), form: 'table' },
+      from: String(now),
+      to: String(now + 45_000),
+      form: 'table',
       queries: { a: { kind: 'promql', expression: 'sum by (job) (http_requests_total)' } },
       formulas: { twice: 'a * 2' },
     }),

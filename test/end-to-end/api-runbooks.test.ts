@@ -32,7 +32,8 @@ test.before(async () => {
     name: 'Zebra stripes fade',
     annotations: { summary: 'Zebra stripes fade', runbook_url: 'https://wiki.example/zebra' },
     condition: {
-      ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 0 }] },
+      kind: 'threshold',
+      thresholds: [{ severity: 'error', operator: 'above', value: 0 }],
       query: { kind: 'aggregate', signal: 'logs', search: 'service:orders', measures: [{ function: 'count' }] },
     },
   });

@@ -36,8 +36,14 @@ const logs = {
   ],
 };
 const span = (kind: number, attributes: object[]) => ({
-  ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, kind), name: 'GET /cart', kind, status: { code: 2 } },
-  ...{ startTimeUnixNano: ns(60), endTimeUnixNano: ns(58), attributes },
+  traceId: Buffer.alloc(16, 1),
+  spanId: Buffer.alloc(8, kind),
+  name: 'GET /cart',
+  kind,
+  status: { code: 2 },
+  startTimeUnixNano: ns(60),
+  endTimeUnixNano: ns(58),
+  attributes,
 });
 const spans = {
   resourceSpans: [
@@ -62,9 +68,13 @@ const gauge = (name: string, attributes: object[]) => ({
 const sum = (name: string, attributes: object[]) => ({
   name,
   sum: {
-    ...{ aggregationTemporality: 2, isMonotonic: true },
+    aggregationTemporality: 2,
+    isMonotonic: true,
     dataPoints: [120, 60].map((ago) => ({
-      ...{ startTimeUnixNano: ns(3000), timeUnixNano: ns(ago), asDouble: 1000 - ago, attributes },
+      startTimeUnixNano: ns(3000),
+      timeUnixNano: ns(ago),
+      asDouble: 1000 - ago,
+      attributes,
     })),
   },
 });
@@ -74,8 +84,12 @@ const histogram = {
   histogram: {
     aggregationTemporality: 2,
     dataPoints: [120, 60].map((ago) => ({
-      ...{ startTimeUnixNano: ns(3000), timeUnixNano: ns(ago), count: String(1000 - ago), sum: 10 },
-      ...{ explicitBounds: [0.1, 1], bucketCounts: [String(900 - ago), '90', '10'] },
+      startTimeUnixNano: ns(3000),
+      timeUnixNano: ns(ago),
+      count: String(1000 - ago),
+      sum: 10,
+      explicitBounds: [0.1, 1],
+      bucketCounts: [String(900 - ago), '90', '10'],
       attributes: [text('http.route', '/cart')],
     })),
   },
@@ -118,8 +132,11 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const byService = {
-  ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
-  ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+  kind: 'aggregate',
+  signal: 'logs',
+  search: 'severity:error',
+  measures: [{ function: 'count' }],
+  groupBy: ['service'],
 };
 let names = 0;
 type As = Parameters<Harness['request']>[2];
@@ -259,8 +276,15 @@ test('a plan without the signal does not run a query of it, nor beyond what is k
 test('a query of a later version is listed, and not run', async (t) => {
   const stored = harness.documents.of('a').collection(savedQueries);
   const { id } = await stored.insert({
-    ...{ name: 'from the future', description: '', tags: ['future'], visibility: 'organization' },
-    ...{ from: 'now-1h', to: 'now', ownerId: 'somebody', queryVersion: 99, query: { ...byService } },
+    name: 'from the future',
+    description: '',
+    tags: ['future'],
+    visibility: 'organization',
+    from: 'now-1h',
+    to: 'now',
+    ownerId: 'somebody',
+    queryVersion: 99,
+    query: { ...byService },
   });
   const { body } = await harness.request('GET', '/api/saved-queries?tag=future', { as: 'viewer' });
   t.false(body.items[0].validity.isValid);

@@ -28,7 +28,10 @@ const poll = async (options: { readonly allowed?: boolean } = {}): Promise<void>
   const box = makeSecretBox(await secretKeyOf({ SECRET_KEY: undefined, DATA_DIR: harness.directory }));
   await pollDueFeeds(
     {
-      ...{ documents: harness.documents, box, log: silent, clock: { now: () => nowMs } },
+      documents: harness.documents,
+      box,
+      log: silent,
+      clock: { now: () => nowMs },
       outbound: options.allowed === false ? openOutbound() : outbound,
     },
     new AbortController().signal,
@@ -64,8 +67,13 @@ const indicatorsOf = async (source: string): Promise<string[]> => {
 const forget = (id: string) => harness.request('DELETE', `${path}/${id}`, { as: 'editor' });
 
 const stix = (id: string, value: string, more: object = {}) => ({
-  ...{ type: 'indicator', spec_version: '2.1', id: `indicator--${id}`, pattern_type: 'stix' },
-  ...{ pattern: `[domain-name:value = '${value}']`, valid_from: '2026-01-01T00:00:00Z', ...more },
+  type: 'indicator',
+  spec_version: '2.1',
+  id: `indicator--${id}`,
+  pattern_type: 'stix',
+  pattern: `[domain-name:value = '${value}']`,
+  valid_from: '2026-01-01T00:00:00Z',
+  ...more,
 });
 
 test.serial('a collection of a TAXII 2.1 server is read page by page, and then what was added', async (t) => {

@@ -135,7 +135,8 @@ test.serial('what is proposed decides nothing; approving needs If-Match, and is 
     body: { name: 'Pipeline', scopes: ['siem:write'], expiresAt: new Date(nowMs + 3_600_000).toISOString() },
   });
   const machine = await harness.request('PATCH', `${baselines}/${webId}`, {
-    ...{ as: `token ${token.body.token}`, body: { state: 'approved' } },
+    as: `token ${token.body.token}`,
+    body: { state: 'approved' },
     headers: { 'if-match': '"1"' },
   });
   t.is(machine.status, 403);
@@ -266,7 +267,10 @@ test.serial('package managers, packages and deployments explain changes of their
 
 test.serial('a newer baseline of the same files takes the place of the former one', async (t) => {
   const { body } = await createBaseline({
-    ...{ name: 'Web 2', hosts: ['web-*'], paths: ['/etc/'], state: 'approved' },
+    name: 'Web 2',
+    hosts: ['web-*'],
+    paths: ['/etc/'],
+    state: 'approved',
     files: [{ path: '/etc/motd', states: [{ isPresent: true, sha256: sha('e') }] }],
   });
   t.like(body, { state: 'approved', files: 1, takenFrom: null });
@@ -275,7 +279,9 @@ test.serial('a newer baseline of the same files takes the place of the former on
   t.is(verdictOf('evil'), 'approved');
   t.is(verdictOf('back'), 'unapproved');
   const moved = await harness.request('PATCH', `${baselines}/${body.id}`, {
-    ...{ as: 'editor', body: { paths: ['/'] }, headers: { 'if-match': '"1"' } },
+    as: 'editor',
+    body: { paths: ['/'] },
+    headers: { 'if-match': '"1"' },
   });
   t.like(moved.body, { state: 'proposed', approvedAt: null, approvedBy: null });
   t.is((await decide(body.id, 2, 'retired')).body.state, 'retired');

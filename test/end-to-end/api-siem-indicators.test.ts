@@ -48,7 +48,8 @@ test.serial('what a source tells again is no second indicator', async (t) => {
 
 test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named', async (t) => {
   const stix = await add({
-    ...{ source: 'stix', format: 'stix' },
+    source: 'stix',
+    format: 'stix',
     content: {
       type: 'bundle',
       objects: [
@@ -60,7 +61,8 @@ test.serial('STIX, MISP and CSV are imported, and what cannot be taken is named'
   t.is(stix.body.created, 1);
   t.is(stix.body.refused[0].at, 'indicator--2');
   const misp = await add({
-    ...{ source: 'misp', format: 'misp' },
+    source: 'misp',
+    format: 'misp',
     content: JSON.stringify({
       Event: { info: 'x', Attribute: [{ type: 'ip-dst', value: '192.0.2.2', to_ids: true }] },
     }),
@@ -149,7 +151,10 @@ test.serial(
       indicatorHunting.run(
         { ...hunt, toMs: hunt.toMs - 60_000 } as typeof hunt,
         {
-          ...{ tenantId: 'a', dueMs: Date.now(), state, signal: new AbortController().signal },
+          tenantId: 'a',
+          dueMs: Date.now(),
+          state,
+          signal: new AbortController().signal,
           emit: { matches: () => t.fail('there are no logs'), events: (event: { text: string }) => events.push(event) },
           ports: { columns: harness.columns, documents: harness.documents },
         } as unknown as Parameters<typeof indicatorHunting.run>[1],

@@ -384,7 +384,11 @@ test.serial('a new rule is run over what was stored before it; what it finds has
   const emitted: DetectionSignal[] = [];
   const run = (state: unknown) =>
     retroHunting.run(extendedHunt, {
-      ...{ tenantId: 'a', dueMs: Date.now(), mayWait: false, state, signal: new AbortController().signal },
+      tenantId: 'a',
+      dueMs: Date.now(),
+      mayWait: false,
+      state,
+      signal: new AbortController().signal,
       emit: { signals: (value: unknown) => void emitted.push(DetectionSignal.parse(value)) },
       ports: harness,
     });

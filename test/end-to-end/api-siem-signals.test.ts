@@ -28,7 +28,10 @@ const land = ({
 }: Made): Promise<void> => {
   const events = JSON.stringify([
     {
-      ...{ recordId: `${id}-record`, timeMs: nowMs, service: 'agent', ruleId: 'whoami' },
+      recordId: `${id}-record`,
+      timeMs: nowMs,
+      service: 'agent',
+      ruleId: 'whoami',
       fields: [
         { field: 'Image', path: 'Image', value: 'whoami.exe', selection: 'selection', because: "'\\\\whoami.exe'" },
       ],
@@ -127,7 +130,11 @@ test.serial('signals are in the feed of events, each once, page by page', async 
     ],
   );
   t.deepEqual(seen[0]?.tags, {
-    ...{ ruleId: 'whoami', severity: 'high', tactic: 'discovery', user: 'ann smith', host: 'web-1' },
+    ruleId: 'whoami',
+    severity: 'high',
+    tactic: 'discovery',
+    user: 'ann smith',
+    host: 'web-1',
   });
   t.is(seen[0]?.service, 'agent');
   const of = async (service: string): Promise<number> =>
@@ -183,7 +190,8 @@ test.serial('a signal that hid others says how many, and so does its rule', asyn
   const source = 'title: Twice\nlogsource: { category: x }\ndetection:\n  s: { CommandLine: nc }\n  condition: s\n';
   const as = 'editor';
   const { body: hiding } = await harness.request('POST', '/api/siem/rules', {
-    ...{ as, body: { source, suppression: { by: ['User'], forSeconds: 60 } } },
+    as,
+    body: { source, suppression: { by: ['User'], forSeconds: 60 } },
   });
   const { body: plain } = await harness.request('POST', '/api/siem/rules', { as, body: { source } });
   const tenant = 'a';

@@ -38,7 +38,9 @@ const made = async (fields: object): Promise<StoredSlo & Stored> => {
   return (await harness.documents.of('a').collection(slos).find(body.id)) as StoredSlo & Stored;
 };
 const reading = () => ({
-  ...{ columns: harness.columns.of('a'), plan, nowMs: Date.now() },
+  columns: harness.columns.of('a'),
+  plan,
+  nowMs: Date.now(),
   promql: { threads, translation: translationOf(settingsOf({})) },
 });
 const rulesOf = async (sloId: string): Promise<AlertRule[]> => {
@@ -109,7 +111,8 @@ test('objectives of an organization are asked together, with the answers that th
   const all = await Promise.all(
     names.map((name, index) =>
       made({
-        ...{ name: `Together ${name}`, windowDays: 7 + index },
+        name: `Together ${name}`,
+        windowDays: 7 + index,
         query: { sli: ratioOf(name), ...(index === 2 && { budgeting: 'timeslices', sliceTarget: 0.9 }) },
       }),
     ),
@@ -229,7 +232,8 @@ test('rules ask an objective one figure at a time, and an objective does not ask
   };
   const preview = (query: object, more: object = {}) =>
     send('POST', '/api/alerts/rules/preview', {
-      ...{ name: 'Wrong', condition: { ...threshold, query: { kind: 'slo', sloId: 'x', ...query }, ...more } },
+      name: 'Wrong',
+      condition: { ...threshold, query: { kind: 'slo', sloId: 'x', ...query }, ...more },
     });
   for (const [query, more, path] of [
     [{ figure: 'burn-rate' }, {}, /condition\.query\.windows/],
@@ -242,7 +246,8 @@ test('rules ask an objective one figure at a time, and an objective does not ask
     t.regex(JSON.stringify(body), path);
   }
   const { status, body } = await send('POST', '/api/slos', {
-    ...{ name: 'Of another', type: 'threshold' },
+    name: 'Of another',
+    type: 'threshold',
     query: { sli: { value: { kind: 'slo', sloId: 'x', figure: 'sli' }, operator: 'gte', threshold: 1 } },
   });
   t.is(status, 400);

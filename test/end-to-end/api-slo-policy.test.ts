@@ -102,7 +102,7 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   t.is((await harness.request('GET', `/api/slos/${slo.id}/status`)).body.policy, null);
   const at = { ...low, budgetLeftBelow: 50 };
   t.like(await policyStatus([at, { name: 'Rate', burnRate: 0.5, window: '1h', freeze: false }]), {
-    ...{ frozen: false },
+    frozen: false,
     steps: [
       { name: 'Little left', holds: false, freeze: true },
       { name: 'Rate', holds: true, freeze: false },
@@ -116,7 +116,8 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   t.is(frozen.code, 3, frozen.err);
   t.regex(frozen.out, /^frozen \S+: 50 % of the budget is left \(Little left\)\n$/);
   t.like(await policyStatus([{ name: 'Unknown', burnRate: 1, window: '5m', freeze: true }]), {
-    ...{ frozen: false, steps: [{ holds: null }] },
+    frozen: false,
+    steps: [{ holds: null }],
   });
   const none = await gate(['none'], token);
   t.is(none.code, 1);

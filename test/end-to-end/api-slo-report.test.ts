@@ -46,8 +46,17 @@ test('a period that ended and settled is frozen in the audit chain, and a later 
   t.like(first.body, { period: 'day', timeZone: 'UTC' });
   t.is(first.body.items.length, 2);
   t.like(first.body.items[0], {
-    ...{ from: new Date(todayMs - 4 * dayMs).toISOString(), targetPct: 99, isMet: false, sli: 0.9, total: 100 },
-    ...{ hasEnded: true, isSettled: true, incidents: [], withMaintenance: null, revision: 1, coverage: 1 / 1440 },
+    from: new Date(todayMs - 4 * dayMs).toISOString(),
+    targetPct: 99,
+    isMet: false,
+    sli: 0.9,
+    total: 100,
+    hasEnded: true,
+    isSettled: true,
+    incidents: [],
+    withMaintenance: null,
+    revision: 1,
+    coverage: 1 / 1440,
   });
   t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, left: 0 }, revision: 1 });
   t.deepEqual((await harness.request('GET', path)).body, first.body, 'asked again, nothing is written');

@@ -46,7 +46,9 @@ const sumOf = (slices: readonly MeasuredSlice[]) =>
 test('slices of the time before are measured when an objective is made, and add up to one query', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const given = Array.from({ length: 40 }, (_, index) => ({
-    ...{ atMs: nowMs - (index + 1) * 97 * minuteMs, good: index * 3, bad: index % 4 },
+    atMs: nowMs - (index + 1) * 97 * minuteMs,
+    good: index * 3,
+    bad: index % 4,
   }));
   await logs('before', given);
   const slo = await made({ name: 'Before', type: 'ratio', query: { sli: ratioOf('before') } });
@@ -258,24 +260,34 @@ test('the status of each way of budgeting is exact', async (t) => {
   // 144 bad of 10,000, in 100 slices: of 10 slices 1 % is bad, of 40 slices 1.1 %, of others none.
   const baseMs = Math.floor(Date.now() / minuteMs) * minuteMs - 130 * minuteMs;
   const given = Array.from({ length: 50 }, (_, index) => ({
-    ...{ atMs: baseMs + index * minuteMs, bad: index < 24 ? 6 : 0, good: index < 24 ? 194 : 200 },
+    atMs: baseMs + index * minuteMs,
+    bad: index < 24 ? 6 : 0,
+    good: index < 24 ? 194 : 200,
   }));
   await logs('exact', given);
   const query = { sli: ratioOf('exact') };
   const more = { type: 'ratio', windowDays: 1, targetPct: 99.9 };
   const byEvents = await made({ name: 'By events', ...more, query });
   const bySlices = await made({
-    ...{ name: 'By slices', ...more, targetPct: 99 },
+    name: 'By slices',
+    ...more,
+    targetPct: 99,
     query: { ...query, budgeting: 'timeslices', sliceTarget: 0.98 },
   });
   const byRatios = await made({
-    ...{ name: 'By ratios', ...more, targetPct: 99 },
+    name: 'By ratios',
+    ...more,
+    targetPct: 99,
     query: { ...query, budgeting: 'ratio-timeslices' },
   });
   const measuredAtMs = baseMs + 125 * minuteMs;
   for (const slo of [byEvents, bySlices, byRatios]) await measuring(harness)(slo, measuredAtMs);
   t.like(await statusOf(byEvents), {
-    ...{ sli: 0.9856, good: 9856, total: 10_000, coverage: 50 / 1440, error: null },
+    sli: 0.9856,
+    good: 9856,
+    total: 10_000,
+    coverage: 50 / 1440,
+    error: null,
     budget: { total: 10, left: -134, leftPct: -1340 },
     measuredUpTo: new Date(measuredAtMs).toISOString(),
     settledUpTo: new Date(measuredAtMs - 24 * hourMs).toISOString(),
@@ -290,11 +302,15 @@ test('the status of each way of budgeting is exact', async (t) => {
     { window: '5m', rate: null, good: 0, total: 0 },
   );
   t.like(await statusOf(bySlices), {
-    ...{ sli: 0.52, good: 26, total: 50 },
+    sli: 0.52,
+    good: 26,
+    total: 50,
     budget: { total: 14.4, left: -9.6, leftPct: asNumber(dividedBy(decimal(-960), decimal(14.4))) },
   });
   t.like(await statusOf(byRatios), {
-    ...{ sli: 0.9856, good: 49.28, total: 50 },
+    sli: 0.9856,
+    good: 49.28,
+    total: 50,
     budget: { total: 14.4, left: 13.68, leftPct: 95 },
   });
 });
@@ -310,7 +326,10 @@ test('maintenance that says so is left out of an objective that wants it, in sta
     { atMs: maintainedMs - minuteMs, good: 90, bad: 0 },
   ]);
   const window = {
-    ...{ timeZone: 'UTC', durationMinutes: 10, excludedFromSlos: true, name: 'Deploys' },
+    timeZone: 'UTC',
+    durationMinutes: 10,
+    excludedFromSlos: true,
+    name: 'Deploys',
     startsAt: new Date(maintainedMs).toISOString().slice(0, 16),
   };
   const about = [{ name: 'slo', value: 'Maintained' }];
@@ -328,7 +347,11 @@ test('maintenance that says so is left out of an objective that wants it, in sta
   const all = { sli: 99 / 190, good: 99, total: 190, budget: { total: 19, left: -72 }, coverage: 4 / 1440 };
   const status = await statusOf(slo);
   t.like(status, {
-    ...{ sli: 0.99, good: 99, total: 100, budget: { total: 10, left: 9, leftPct: 90 }, coverage: 2 / 1430 },
+    sli: 0.99,
+    good: 99,
+    total: 100,
+    budget: { total: 10, left: 9, leftPct: 90 },
+    coverage: 2 / 1430,
     withMaintenance: all,
   });
   t.is(status.burnRates.find((each: { window: string }) => each.window === '6h').rate, 0.1);
@@ -381,7 +404,9 @@ test('a forecast is unknown with a reason at first, and says when the budget run
   t.regex(unknown.body.reason, /fifth/);
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   const given = Array.from({ length: 16 * 60 }, (_, index) => ({
-    ...{ atMs: endMs - (index + 1) * minuteMs, good: index % 8 === 0 ? 0 : 1, bad: index % 8 === 0 ? 1 : 0 },
+    atMs: endMs - (index + 1) * minuteMs,
+    good: index % 8 === 0 ? 0 : 1,
+    bad: index % 8 === 0 ? 1 : 0,
   }));
   await logs('spent', given);
   const query = { sli: ratioOf('spent'), budgeting: 'timeslices', sliceTarget: 1 };

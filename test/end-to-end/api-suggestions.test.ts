@@ -15,7 +15,8 @@ let noisy: string;
 /** A rule of one group: 40 peaks of 12 and one of 500 in the last day. */
 const landNoise = async (): Promise<void> => {
   const condition = {
-    ...{ kind: 'threshold', thresholds: [{ severity: 'error', operator: 'above', value: 10 }] },
+    kind: 'threshold',
+    thresholds: [{ severity: 'error', operator: 'above', value: 10 }],
     query: { kind: 'aggregate', signal: 'logs', search: 'service:carts', measures: [{ function: 'count' }] },
   };
   const { body } = await harness.request('POST', '/api/v2/alerts/rules', {
@@ -50,17 +51,18 @@ test.before(async () => {
     .collection(plans)
     .update('free', { entitlements: ['ai', 'logs'] });
   const logRecords = Array.from({ length: 30 }, () => ({
-    ...{ timeUnixNano: atNs, severityNumber: 17, body: { stringValue: 'order lost' } },
+    timeUnixNano: atNs,
+    severityNumber: 17,
+    body: { stringValue: 'order lost' },
   }));
   const logs = logsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
   const spans = Array.from({ length: 1200 }, (_, index) => ({
-    ...{
-      traceId: Buffer.alloc(16, 1 + (index % 200)),
-      spanId: Buffer.from(String(10_000_000 + index)),
-      name: 'GET /',
-      kind: 2,
-    },
-    ...{ startTimeUnixNano: atNs, endTimeUnixNano: String(BigInt(atNs) + 1_000_000n) },
+    traceId: Buffer.alloc(16, 1 + (index % 200)),
+    spanId: Buffer.from(String(10_000_000 + index)),
+    name: 'GET /',
+    kind: 2,
+    startTimeUnixNano: atNs,
+    endTimeUnixNano: String(BigInt(atNs) + 1_000_000n),
     status: index < 3 ? { code: 2 } : {},
   }));
   const traces = tracesRequest({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] });

@@ -16,7 +16,9 @@ const variables = '/api/synthetics/variables';
 
 let made = 0;
 const check = (more: object = {}, step: object = {}) => ({
-  ...{ name: `check ${made++}`, type: 'http', http: { steps: [{ url: 'https://shop.example/', ...step }] } },
+  name: `check ${made++}`,
+  type: 'http',
+  http: { steps: [{ url: 'https://shop.example/', ...step }] },
   ...more,
 });
 const create = async (body: object, options: object = {}) => {
@@ -152,7 +154,9 @@ test('checks are exported as YAML, and imported again they are unchanged', async
     check(
       { name: 'coded', locations: ['local', id], labels: { team: 'shop' }, every: '30s', timeout: '5s' },
       {
-        ...{ method: 'POST', body: '{"a": 1}', headers: { accept: 'text/html' } },
+        method: 'POST',
+        body: '{"a": 1}',
+        headers: { accept: 'text/html' },
         assertions: [{ source: 'body', operator: 'contains', value: 'multi\nline: "text"' }],
       },
     ),

@@ -109,7 +109,8 @@ test.serial('templates whose names landed in the last day come first', async (t)
   t.deepEqual(
     (await request('GET', '/api/templates/go')).fits.find(({ missing }: { missing: string[] }) => missing.length > 0),
     {
-      ...{ panelId: 'collections', title: 'Collections' },
+      panelId: 'collections',
+      title: 'Collections',
       lacks: ['the metric process.runtime.go.gc.count'],
     },
   );

@@ -19,7 +19,12 @@ const sent = (): SentSpan[] => {
     const bytes = Math.floor(random() * 10_000);
     const trace = hex(number, 32);
     const root = {
-      ...{ trace, span: hex(number, 16), service: 'web', name: 'GET /cart', kind: 2, start: start + BigInt(number) },
+      trace,
+      span: hex(number, 16),
+      service: 'web',
+      name: 'GET /cart',
+      kind: 2,
+      start: start + BigInt(number),
       duration: (isSlow ? 900 : 50) * 1_000_000,
       status: random() < bytes / 12_000 ? 2 : 0,
       resource: {
@@ -27,12 +32,11 @@ const sent = (): SentSpan[] => {
         'k8s.pod.name': isNew ? 'web-new' : `web-${Math.floor(random() * 3)}`,
       },
       attributes: {
-        ...{
-          'user.id': `user-${number}`,
-          'request.bytes': bytes,
-          color: ['red', 'blue', 'green'][Math.floor(random() * 3)],
-        },
-        ...{ 'http.response.status_code': 200, ...(isSlow && random() < 0.9 ? { 'retry.reason': 'timeout' } : {}) },
+        'user.id': `user-${number}`,
+        'request.bytes': bytes,
+        color: ['red', 'blue', 'green'][Math.floor(random() * 3)],
+        'http.response.status_code': 200,
+        ...(isSlow && random() < 0.9 ? { 'retry.reason': 'timeout' } : {}),
       },
     };
     return [
@@ -48,12 +52,24 @@ const orders = (): SentSpan[] =>
     const hasCoupon = number % 5 === 0;
     const trace = hex(900_000 + number, 32);
     const root = {
-      ...{ trace, span: hex(900_000 + number, 16), service: 'orders', name: 'POST /order', kind: 2 },
-      ...{ start: start + BigInt(number), duration: (hasCoupon ? 900 : 50) * 1_000_000 },
+      trace,
+      span: hex(900_000 + number, 16),
+      service: 'orders',
+      name: 'POST /order',
+      kind: 2,
+      start: start + BigInt(number),
+      duration: (hasCoupon ? 900 : 50) * 1_000_000,
     };
     const querySpan = (text: string, at: number): SentSpan => ({
-      ...{ trace, span: hex(number * 10 + at, 16), parent: root.span, service: 'orders', name: 'query', kind: 3 },
-      ...{ start: root.start, duration: 5, attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } },
+      trace,
+      span: hex(number * 10 + at, 16),
+      parent: root.span,
+      service: 'orders',
+      name: 'query',
+      kind: 3,
+      start: root.start,
+      duration: 5,
+      attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
     });
     return [
       ...[root, querySpan(`SELECT * FROM carts WHERE id = ${number}`, 1)],
@@ -148,12 +164,10 @@ test.serial('of many spans a sample is compared, which says so', async (t) => {
   const many = Array.from({ length: 45_000 }, (_, index): SentSpan => {
     const zone = random() < 0.1 ? 'far' : 'near';
     return {
-      ...{
-        trace: hex(index + 1, 32),
-        span: hex(index + 1, 16),
-        start: start + BigInt(index),
-        attributes: { zone, die: Math.floor(random() * 6) },
-      },
+      trace: hex(index + 1, 32),
+      span: hex(index + 1, 16),
+      start: start + BigInt(index),
+      attributes: { zone, die: Math.floor(random() * 6) },
       duration: random() < (zone === 'far' ? 0.5 : 0.02) ? 2_000_000_000 : 1,
     };
   });

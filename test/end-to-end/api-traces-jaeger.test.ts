@@ -26,7 +26,11 @@ for (const { title, service, operation, tags, minDurationNs, maxDurationNs, rang
       ...Object.entries(tags).map(anywhere),
     ];
     const query = new URLSearchParams({
-      ...{ scope: 'account', limit: '1000', service, from: from ?? '', to: `${to}` },
+      scope: 'account',
+      limit: '1000',
+      service,
+      from: from ?? '',
+      to: `${to}`,
       ...(search.length === 0 ? {} : { search: search.join(' ') }),
       ...(minDurationNs === 0 ? {} : { minDuration: `${minDurationNs}ns` }),
       ...(maxDurationNs === 0 ? {} : { maxDuration: `${maxDurationNs}ns` }),

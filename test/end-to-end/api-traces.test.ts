@@ -20,12 +20,14 @@ const listed: SentSpan[] = Array.from({ length: 150 }, (_, index) => index + 1).
   const start = 60 * random(290) + 60;
   const isLong = random(5) === 0;
   return Array.from({ length: 1 + random(5) }, (_, at) => ({
-    ...{ trace: hex(number, 32), span: hex(number * 100 + at, 16), service: services[random(3)] as string },
-    ...{
-      start: ago(at === 0 ? start : Math.max(1, start - random(isLong ? 12_000 : 20))),
-      duration: random(3_000) * ms,
-    },
-    ...{ name: `step ${random(4)}`, status: random(12) === 0 ? 2 : random(2), attributes: { size: random(100) } },
+    trace: hex(number, 32),
+    span: hex(number * 100 + at, 16),
+    service: services[random(3)] as string,
+    start: ago(at === 0 ? start : Math.max(1, start - random(isLong ? 12_000 : 20))),
+    duration: random(3_000) * ms,
+    name: `step ${random(4)}`,
+    status: random(12) === 0 ? 2 : random(2),
+    attributes: { size: random(100) },
   }));
 });
 
@@ -91,7 +93,9 @@ const cases: readonly Case[] = [
   { query: 'status=unset', from: 6 * hours, to: 0, trace: (spans) => spans.every(({ status }) => status === 0) },
   {
     query: 'service=shop&search=name:"step 1"&minDuration=5s&status=error',
-    ...{ from: 6 * hours, to: 0, span: ({ service, name }) => service === 'shop' && name === 'step 1' },
+    from: 6 * hours,
+    to: 0,
+    span: ({ service, name }) => service === 'shop' && name === 'step 1',
     trace: (spans, lasted) => lasted >= 5e9 && spans.some(({ status }) => status === 2),
   },
 ];
@@ -124,11 +128,9 @@ test.serial('a trace as a list shows it is the whole trace, also what lies outsi
     t.deepEqual(
       { startTime: Date.parse(startTime), durationNs, spanCount, errorCount, names },
       {
-        ...{
-          startTime: Number(start / 1_000_000n),
-          durationNs: Number(latest(spans) - start),
-          spanCount: spans.length,
-        },
+        startTime: Number(start / 1_000_000n),
+        durationNs: Number(latest(spans) - start),
+        spanCount: spans.length,
         errorCount: spans.filter(({ status }) => status === 2).length,
         names: [...new Set(spans.map(({ service }) => service))].sort(),
       },
@@ -146,14 +148,14 @@ test.serial('a trace: its facts, its roots, its critical path, and where each sp
     duration: number,
     more: Partial<SentSpan> = {},
   ) => ({
-    ...{
-      trace,
-      span: hex(id, 16),
-      start: at(from),
-      duration,
-      ...(parent === undefined ? {} : { parent: hex(parent, 16) }),
-    },
-    ...{ service: 'web', name: `span ${id}`, ...more },
+    trace,
+    span: hex(id, 16),
+    start: at(from),
+    duration,
+    ...(parent === undefined ? {} : { parent: hex(parent, 16) }),
+    service: 'web',
+    name: `span ${id}`,
+    ...more,
   });
   await landed.spans(
     [
@@ -233,8 +235,14 @@ test.serial('a statement that one span asks for each row is told of, whatever it
   const trace = hex(0xb7, 32);
   const start = ago(45);
   const called = (index: number, name: string, text: string): SentSpan => ({
-    ...{ trace, span: hex(2 + index, 16), parent: hex(1, 16), service: 'shop', name, kind: 3 },
-    ...{ start: start + BigInt(index) * 10n, duration: 10 },
+    trace,
+    span: hex(2 + index, 16),
+    parent: hex(1, 16),
+    service: 'shop',
+    name,
+    kind: 3,
+    start: start + BigInt(index) * 10n,
+    duration: 10,
     attributes: { 'db.system.name': 'postgresql', 'db.query.text': text },
   });
   const each = Array.from({ length: 5 }, (_, index) =>
@@ -264,8 +272,13 @@ test.serial('a trace of many spans comes in pages, each with the facts of all', 
     const group = Math.floor(index / 100);
     const parent = index === 0 ? {} : { parent: hex(index % 100 === 0 ? 1 : group * 100 + 1, 16) };
     return {
-      ...{ trace, span: hex(index + 1, 16), ...parent, service: `part-${group % 7}`, name: 'step' },
-      ...{ start: ago(50) + BigInt(index), duration: index === 0 ? count : index % 100 === 0 ? 100 : 1 },
+      trace,
+      span: hex(index + 1, 16),
+      ...parent,
+      service: `part-${group % 7}`,
+      name: 'step',
+      start: ago(50) + BigInt(index),
+      duration: index === 0 ? count : index % 100 === 0 ? 100 : 1,
     };
   });
   for (let at = 0; at < count; at += 25_000) await landed.spans(spans.slice(at, at + 25_000), other);
@@ -297,7 +310,10 @@ test.serial(
     const [first, second] = [hex(1, 16), hex(2, 16)] as const;
     await landed.spans([{ trace, span: first, start: ago(40), duration: 5 * ms }], other);
     const logs = Array.from({ length: 9 }, (_, index) => ({
-      ...{ trace, span: index % 3 === 0 ? second : first, time: ago(40) + BigInt(index >> 1), body: `record ${index}` },
+      trace,
+      span: index % 3 === 0 ? second : first,
+      time: ago(40) + BigInt(index >> 1),
+      body: `record ${index}`,
     }));
     await landed.logs([...logs, { trace, time: ago(9 * hours), body: 'a day before' }]);
     await landed.logs([{ trace, time: ago(40), body: canary }], { tenant: 'b' });

@@ -210,7 +210,10 @@ test('roles that die at every stage lose nothing of what probes ran and jobs tol
   const probes = locations.map(({ id, token }) =>
     startProbe({
       source: httpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
-      ...{ egressPolicy, pace: new Pace(), log: silent, chromium: { program: '/none/chromium', hasSandbox: true } },
+      egressPolicy,
+      pace: new Pace(),
+      log: silent,
+      chromium: { program: '/none/chromium', hasSandbox: true },
     }),
   );
   const jobs = work(job.token);

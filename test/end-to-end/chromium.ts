@@ -76,7 +76,10 @@ const openTab = async (browser: Browser, walkedRequests: WalkedRequest[]): Promi
   page.on('websocket', (socket) => walkedRequests.push({ method: 'GET', url: socket.url() }));
   const evaluate = (expression: string): Promise<unknown> => page.evaluate(expression);
   return {
-    ...{ page, complaints, requests, evaluate },
+    page,
+    complaints,
+    requests,
+    evaluate,
     async until(expression) {
       // A page that is being left knows no answer.
       const holds = async (): Promise<boolean> => (await evaluate(expression).catch(() => false)) === true;

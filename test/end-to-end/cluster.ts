@@ -87,7 +87,16 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
     if (migrated.code !== 0) throw new Error(`oiq migrate failed:\n${migrated.errors}`);
     const bus = await kafkaBus({ brokers: urls });
     return {
-      ...{ kafka, brokers, clickhouse, mongodb, redis, columnsUrl, environment, dataDirectory, licenseKey, bus },
+      kafka,
+      brokers,
+      clickhouse,
+      mongodb,
+      redis,
+      columnsUrl,
+      environment,
+      dataDirectory,
+      licenseKey,
+      bus,
       async close() {
         await bus.close().catch(() => undefined);
         await stopAll();

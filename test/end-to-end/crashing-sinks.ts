@@ -63,8 +63,13 @@ const columns: Columns = {
 };
 
 const sinks = await startSinks({
-  ...{ bus, columns, metrics: noMetrics, log: silent, clock: systemClock },
-  ...{ embedded: false, only: ['logs'] },
+  bus,
+  columns,
+  metrics: noMetrics,
+  log: silent,
+  clock: systemClock,
+  embedded: false,
+  only: ['logs'],
 });
 do await delay(200);
 while ((await lagOf(bus, 'sinks.logs')) > 0);

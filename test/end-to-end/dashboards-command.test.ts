@@ -156,7 +156,8 @@ const shared = (
   const api = new DashboardsApi(harness.url, token);
   const deployment = { api, source, prunes: true, takesOver: false };
   return {
-    ...{ folder: own, deployment },
+    folder: own,
+    deployment,
     plan: async (takesOver = false) => planOf(await folderOf(own, source), { ...deployment, takesOver }),
   };
 };

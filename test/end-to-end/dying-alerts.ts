@@ -20,7 +20,12 @@ for await (const rule of documents.everywhere(alertRules)) rules.push(rule);
 const clock = { nowMs: Number(from) };
 console.log(clock.nowMs);
 const role = await startProcessors({
-  ...{ bus, documents, columns, metrics: noMetrics, log: silent, clock: { now: () => clock.nowMs } },
+  bus,
+  documents,
+  columns,
+  metrics: noMetrics,
+  log: silent,
+  clock: { now: () => clock.nowMs },
   only: ['alert-evaluation'],
 });
 const isPublished = (rule: (typeof rules)[number]): boolean =>

@@ -13,12 +13,16 @@ const [directory = '', port, ingest, dying, stage, times] = process.argv.slice(2
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const { columns, documents, bus, living, close } = await openDying({ directory, stage, times: Number(times) });
 const shared = roleParts(directory, {
-  ...{ ...environment, OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0', OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${ingest}` },
+  ...environment,
+  OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
+  OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${ingest}`,
 });
 const portsOf = (role: string) => ({ ...(role === dying ? { columns, documents, bus } : living), ...shared });
 
 const sinks = await startSinks({
-  ...{ ...portsOf('sinks'), embedded: true, only: ['synthetic-runs', 'synthetic-states'] },
+  ...portsOf('sinks'),
+  embedded: true,
+  only: ['synthetic-runs', 'synthetic-states'],
 });
 const processors = await startProcessors({ ...portsOf('processors'), only: ['heartbeats'] });
 const evaluators = await startProcessors({ ...portsOf('evaluators'), only: ['check-states'] });

@@ -53,7 +53,10 @@ export const landErrors = async (columns: Columns, resources: readonly Resource[
   const timestampMs = Math.max(...resources.map(({ atMs = Date.now() }) => atMs));
   const records = occurrences.map(
     (value, index): BusRecord => ({
-      ...{ offset: offset + index, timestampMs, key: value.tenantId, headers: { tenant: value.tenantId } },
+      offset: offset + index,
+      timestampMs,
+      key: value.tenantId,
+      headers: { tenant: value.tenantId },
       value: Buffer.from(JSON.stringify([value])),
     }),
   );

@@ -73,11 +73,9 @@ test('what an SDK records is counted once, by group, with its user and its trace
       inner.recordException(error as Error);
       inner.setStatus({ code: SpanStatusCode.ERROR });
       logger.emit({
-        ...{
-          severityNumber: 17,
-          body: 'order failed',
-          context: trace.setSpan(context.active(), inner),
-        },
+        severityNumber: 17,
+        body: 'order failed',
+        context: trace.setSpan(context.active(), inner),
         attributes: { 'exception.type': name, 'exception.message': message, 'exception.stacktrace': stack ?? '' },
       });
       inner.end();

@@ -10,7 +10,10 @@ import type { Harness } from './api-harness.ts';
 export const roleParts = (directory: string, environment: Readonly<Record<string, string>>) => {
   const clock = { now: () => Date.now() };
   return {
-    ...{ clock, log: silent, metrics: noMetrics, counters: memoryCounters({ clock }) },
+    clock,
+    log: silent,
+    metrics: noMetrics,
+    counters: memoryCounters({ clock }),
     settings: settingsOf({ OIQ_DATA_DIR: directory, ...environment }),
     mailer: fileMailer({ path: join(directory, 'outbox.jsonl') }),
   };

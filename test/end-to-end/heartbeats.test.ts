@@ -10,7 +10,9 @@ import { portsOf } from './harness-ports.ts';
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const ports = portsOf(harness, {
-  ...{ ...environment, OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' },
+  ...environment,
+  OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0',
+  OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0',
 });
 await harness.bus.ensureTopics(scheduleTopics);
 const openProcessors = () => startProcessors({ ...ports, only: ['heartbeats', 'check-states'] });
@@ -47,7 +49,10 @@ const heartbeat = (token: string, path = '', body?: string) =>
 
 test.serial('a job that tells of itself is up, down when it fails or stays away, and up again', async (t) => {
   const { id, token, tokenPrefix, ...view } = await made(checks, {
-    ...{ name: 'backup', type: 'heartbeat', every: '10s', heartbeat: { grace: '1s', longestRun: '1m' } },
+    name: 'backup',
+    type: 'heartbeat',
+    every: '10s',
+    heartbeat: { grace: '1s', longestRun: '1m' },
   });
   t.true(token.startsWith(tokenPrefix) && token.startsWith('oiq_beat_'));
   t.deepEqual(view.locations, []);

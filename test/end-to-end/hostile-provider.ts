@@ -45,8 +45,14 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
   const idTokenOf = async (issuer: string, code: string): Promise<string> => {
     const now = Math.floor(Date.now() / 1000);
     const claims = {
-      ...{ iss: issuer, aud: clientId, sub: 'mallory', iat: now, exp: now + 300, nonce: nonces.get(code) },
-      ...{ email: 'mallory@corp.example', email_verified: true },
+      iss: issuer,
+      aud: clientId,
+      sub: 'mallory',
+      iat: now,
+      exp: now + 300,
+      nonce: nonces.get(code),
+      email: 'mallory@corp.example',
+      email_verified: true,
       ...bent.claims,
     };
     return bent.idToken?.(claims) ?? new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
@@ -56,9 +62,13 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
     const url = new URL(request.url ?? '', issuer);
     if (url.pathname === '/.well-known/openid-configuration')
       return send(response, {
-        ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
-        ...{ jwks_uri: `${issuer}/jwks`, response_types_supported: ['code'], subject_types_supported: ['public'] },
-        ...{ id_token_signing_alg_values_supported: ['RS256', 'none', 'HS256'] },
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256', 'none', 'HS256'],
         ...bent.discovery,
       });
     if (url.pathname === '/jwks') return send(response, { keys: [publicJwk] });
@@ -77,7 +87,8 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ issuer, publicJwk },
+    issuer,
+    publicJwk,
     bend(next) {
       bent = next;
     },

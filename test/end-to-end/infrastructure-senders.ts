@@ -30,8 +30,10 @@ const attributesOf = (labels: Labels): object[] =>
 const nanoseconds = (ms: number): string => `${Math.round(ms)}000000`;
 
 const exemplarOf = (atMs: number, value: number, { trace, span }: NonNullable<Points['measuredIn']>): object => ({
-  ...{ timeUnixNano: nanoseconds(atMs), asDouble: value },
-  ...{ traceId: Buffer.from(trace, 'hex'), spanId: Buffer.from(span, 'hex') },
+  timeUnixNano: nanoseconds(atMs),
+  asDouble: value,
+  traceId: Buffer.from(trace, 'hex'),
+  spanId: Buffer.from(span, 'hex'),
 });
 
 const metricOf = ({ name, unit = '', kind, points }: Metric): object => {

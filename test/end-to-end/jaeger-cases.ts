@@ -7,8 +7,10 @@ import type { SentSpan } from './landed-spans.ts';
 const tags = { sameplacetag1: 'sameplacevalue', sameplacetag2: 123, sameplacetag3: 72.5, sameplacetag4: true };
 type Tag = keyof typeof tags;
 const attributes = {
-  ...{ sameplaceattribute1: 'sameplacevalue', sameplaceattribute2: 123 },
-  ...{ sameplaceattribute3: 72.5, sameplaceattribute4: true },
+  sameplaceattribute1: 'sameplacevalue',
+  sameplaceattribute2: 123,
+  sameplaceattribute3: 72.5,
+  sameplaceattribute4: true,
 };
 
 const some = (...numbers: readonly number[]): Partial<typeof tags> =>
@@ -108,7 +110,11 @@ const traceIdsOf = (index: number): readonly string[] => {
 };
 
 export const jaegerCases: readonly JaegerCase[] = rows.map(([title, options, minDurationNs, maxDurationNs], index) => ({
-  ...{ title, service: service(index), operation: options.includes('o'), minDurationNs, maxDurationNs },
+  title,
+  service: service(index),
+  operation: options.includes('o'),
+  minDurationNs,
+  maxDurationNs,
   tags: options.includes('t') ? tags : options.includes('a') ? attributes : {},
   range: index === 4 ? [0, 7] : [minute - 60, minute + 60],
   finds: traceIdsOf(index),
@@ -127,8 +133,13 @@ export const jaegerSpans = (hour: bigint): SentSpan[] => {
   );
   // The example trace shares its id with that of the eleventh query.
   const example = ['1', '2', '3', '1', '1'].map((number, index) => ({
-    ...{ trace: trace(11), span: `00000000000000e${index}`, service: `example-service-${number}`, start: at(minute) },
-    ...{ name: `example-operation-${number}`, duration: 100_000, kind: 0 },
+    trace: trace(11),
+    span: `00000000000000e${index}`,
+    service: `example-service-${number}`,
+    start: at(minute),
+    name: `example-operation-${number}`,
+    duration: 100_000,
+    kind: 0,
   }));
   return [...spans, ...example];
 };

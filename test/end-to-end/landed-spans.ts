@@ -32,16 +32,24 @@ const attributesOf = (values: object = {}): object[] =>
   Object.entries(values).map(([key, value]) => ({ key, value: anyValueOf(value) }));
 
 const spanOf = (span: SentSpan): object => ({
-  ...{ traceId: bytes(span.trace), spanId: bytes(span.span), parentSpanId: bytes(span.parent), name: span.name ?? '' },
-  ...{ kind: span.kind ?? 1, status: { code: span.status ?? 0 }, attributes: attributesOf(span.attributes) },
-  ...{ startTimeUnixNano: String(span.start), endTimeUnixNano: String(span.start + BigInt(span.duration)) },
+  traceId: bytes(span.trace),
+  spanId: bytes(span.span),
+  parentSpanId: bytes(span.parent),
+  name: span.name ?? '',
+  kind: span.kind ?? 1,
+  status: { code: span.status ?? 0 },
+  attributes: attributesOf(span.attributes),
+  startTimeUnixNano: String(span.start),
+  endTimeUnixNano: String(span.start + BigInt(span.duration)),
   events: (span.events ?? []).map((event) => ({
     timeUnixNano: String(span.start),
     name: 'event',
     attributes: attributesOf(event),
   })),
   links: (span.links ?? []).map((link) => ({
-    ...{ traceId: bytes(link.trace), spanId: bytes(link.span), attributes: attributesOf(link.attributes) },
+    traceId: bytes(link.trace),
+    spanId: bytes(link.span),
+    attributes: attributesOf(link.attributes),
   })),
 });
 
@@ -65,7 +73,10 @@ export const landedIn = (harness: Harness): Landed => {
   let offset = 0;
   const message = (signal: 'logs' | 'traces', body: Uint8Array, tenantId: string, projectId: string, at: number) =>
     messageOf([body], {
-      ...{ tenantId, projectId, signal, offset: ++offset },
+      tenantId,
+      projectId,
+      signal,
+      offset: ++offset,
       members: [{ length: body.length, size: body.length, records: 1, receivedAtMs: at, source: '', traceparent: '' }],
     });
   const checked = async (sink: 'logs' | 'traces', sent: ReturnType<typeof message>): Promise<void> => {
@@ -82,10 +93,8 @@ export const landedIn = (harness: Harness): Landed => {
           scopeSpans: [
             {
               scope: {
-                ...{
-                  name: String(group[0]?.scope?.['name'] ?? ''),
-                  version: String(group[0]?.scope?.['version'] ?? ''),
-                },
+                name: String(group[0]?.scope?.['name'] ?? ''),
+                version: String(group[0]?.scope?.['version'] ?? ''),
                 attributes: attributesOf(group[0]?.scope?.['attributes'] as object | undefined),
               },
               spans: group.map(spanOf),
@@ -97,7 +106,10 @@ export const landedIn = (harness: Harness): Landed => {
     },
     async logs(logs, { tenant = 'a' } = {}) {
       const logRecords = logs.map(({ trace, span, time, body }) => ({
-        ...{ traceId: bytes(trace), spanId: bytes(span), timeUnixNano: String(time), body: { stringValue: body } },
+        traceId: bytes(trace),
+        spanId: bytes(span),
+        timeUnixNano: String(time),
+        body: { stringValue: body },
       }));
       const body = logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
       await checked('logs', message('logs', body, tenant, 'p1', Date.now() - 1000));

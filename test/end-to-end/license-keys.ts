@@ -31,7 +31,12 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     documents = open === undefined ? harness.documents : await open();
     const clock = { now: () => Date.now() };
     receivers = await startReceivers({
-      ...{ bus: harness.bus, documents, counters: memoryCounters({ clock }), metrics: noMetrics, log, clock },
+      bus: harness.bus,
+      documents,
+      counters: memoryCounters({ clock }),
+      metrics: noMetrics,
+      log,
+      clock,
       settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
     });
     url = `http://${receivers.addresses.OTLP_HTTP_ADDRESS}`;

@@ -35,8 +35,11 @@ test('what is sent is told at once, lands as it was told, and a stop closes the 
   // As Java's client sends it: a request to upgrade to something else is a request as any other.
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = {
-      ...{ 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
-      ...{ connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA' },
+      'x-license-key': licenseKey,
+      'content-type': 'application/x-protobuf',
+      connection: 'Upgrade, HTTP2-Settings',
+      upgrade: 'h2c',
+      'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA',
     };
     const sent = request(`${oiq.http}/otlp/v1/logs`, { method: 'POST', headers }, (response) => {
       response.resume();

@@ -58,7 +58,9 @@ const attempt = (query: string, headers: Record<string, string> = {}): Promise<C
     });
     socket.on('open', () =>
       resolve({
-        ...{ socket, frames, closed },
+        socket,
+        frames,
+        closed,
         bodies: () => frames.flatMap(({ records = [] }) => records.map((record: Frame) => record.body ?? record.name)),
         position: () => frames.at(-1).position,
       }),

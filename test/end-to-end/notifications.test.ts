@@ -40,24 +40,20 @@ const publish = async (
 ) => {
   const atMs = Date.now();
   const transition: AlertTransition = {
-    ...{
-      tenantId: 'a',
-      id: `t${serial++}`,
-      alertId: JSON.stringify(labels),
-      ruleId: 'rule',
-      ruleVersion: 1,
-      ruleName: 'Rule',
-    },
-    ...{
-      labels,
-      annotations: { summary: 'it is slow' },
-      severity: 'error',
-      from: 'inactive',
-      to,
-      atMs,
-      value: 7,
-      reason: '',
-    },
+    tenantId: 'a',
+    id: `t${serial++}`,
+    alertId: JSON.stringify(labels),
+    ruleId: 'rule',
+    ruleVersion: 1,
+    ruleName: 'Rule',
+    labels,
+    annotations: { summary: 'it is slow' },
+    severity: 'error',
+    from: 'inactive',
+    to,
+    atMs,
+    value: 7,
+    reason: '',
     ...(to === 'inactive' ? { endedAtMs: atMs } : { startedAtMs: atMs }),
     ...more,
   };
@@ -78,7 +74,10 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
   const names = Object.keys(channels);
   const body = {
     route: {
-      ...{ receiver: names[0], groupBy: ['alertname'], groupWait: '0s', groupInterval: '1s' },
+      receiver: names[0],
+      groupBy: ['alertname'],
+      groupWait: '0s',
+      groupInterval: '1s',
       routes: names.map((receiver) => ({ receiver, matchers: [{ name: 'team', value: receiver }] })),
     },
     receivers: names.map((name) => ({ name, channelIds: [channels[name]] })),
@@ -109,13 +108,18 @@ test.serial('that rules are not evaluated reaches the channel of the organizatio
   // Nothing evaluates rules here.
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const watch = new PlatformWatch({
-    ...{ documents: harness.documents, columns: harness.columns, clock },
-    ...{ groupStatuses: { groups: () => [] }, operator: [] },
+    documents: harness.documents,
+    columns: harness.columns,
+    clock,
+    groupStatuses: { groups: () => [] },
+    operator: [],
     publish: (transition) =>
       producer.publish([
         {
-          ...{ topic: topics.alertTransitions.name, key: transition.tenantId },
-          ...{ value: Buffer.from(JSON.stringify([transition])), headers: { tenant: transition.tenantId } },
+          topic: topics.alertTransitions.name,
+          key: transition.tenantId,
+          value: Buffer.from(JSON.stringify([transition])),
+          headers: { tenant: transition.tenantId },
         },
       ]),
     publishEvent: async () => {},

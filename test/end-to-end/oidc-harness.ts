@@ -35,8 +35,11 @@ export const startOidcHarness = async (): Promise<OidcHarness> => {
   });
   const provider = await startOpenIdProvider([
     {
-      ...{ client_id: clientId, client_secret: clientSecret, redirect_uris: [`${harness.url}/auth/sso/oidc/callback`] },
-      ...{ grant_types: ['authorization_code'], response_types: ['code'] },
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uris: [`${harness.url}/auth/sso/oidc/callback`],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
     },
   ]);
   const owners = new Map<string, Promise<string>>();
@@ -51,7 +54,10 @@ export const startOidcHarness = async (): Promise<OidcHarness> => {
       body: { enabled: true, issuer: provider.issuer, clientId, clientSecret, ...changes },
     });
   return {
-    ...{ harness, provider, records, set },
+    harness,
+    provider,
+    records,
+    set,
     async prove(tenant, domain) {
       const pending = await set(tenant, { domains: [{ name: domain }] });
       const record = pending.body.domains[0].record;

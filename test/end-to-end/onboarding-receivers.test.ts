@@ -53,8 +53,12 @@ test('the doctor knows from the receivers what became of a key’s requests', as
   };
   const [open, closed] = [await keyOf([]), await keyOf(['10.0.0.0/8'])];
   const started = await startReceivers({
-    ...{ bus: harness.bus, documents: harness.documents, counters: memoryCounters(), clock: systemClock },
-    ...{ metrics: noMetrics, log: silent },
+    bus: harness.bus,
+    documents: harness.documents,
+    counters: memoryCounters(),
+    clock: systemClock,
+    metrics: noMetrics,
+    log: silent,
     settings: settingsOf({ OIQ_OTLP_HTTP_ADDRESS: '127.0.0.1:0', OIQ_OTLP_GRPC_ADDRESS: '127.0.0.1:0' }),
   });
   const send = async (key: string): Promise<number> => {

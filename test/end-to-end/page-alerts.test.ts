@@ -61,11 +61,13 @@ test.before(async () => {
   ]);
   const settings = settingsOf({ OIQ_DATA_DIR: harness.directory, ...environment });
   const options = {
-    ...{ ...harness, settings, metrics: noMetrics, log: silent, clock: systemClock },
-    ...{
-      counters: memoryCounters({ clock: systemClock }),
-      mailer: fileMailer({ path: join(harness.directory, 'mails') }),
-    },
+    ...harness,
+    settings,
+    metrics: noMetrics,
+    log: silent,
+    clock: systemClock,
+    counters: memoryCounters({ clock: systemClock }),
+    mailer: fileMailer({ path: join(harness.directory, 'mails') }),
   };
   await harness.bus.ensureTopics(scheduleTopics);
   await sendToChannel();
@@ -81,14 +83,21 @@ test.before(async () => {
     SELECT 'a', 'default', now64(3) - 180, 0, 1, number, now64(9) - 180, now64(9) - 180, 'cart', 17, 'ERROR', 'failed', 's' FROM numbers(7)`,
   );
   const rule = {
-    ...{ name, interval: '10s', labels: { team: 'shop' }, annotations: { summary: '{{ $labels.service }} fails' } },
+    name,
+    interval: '10s',
+    labels: { team: 'shop' },
+    annotations: { summary: '{{ $labels.service }} fails' },
     condition: {
       kind: 'threshold',
       query: {
-        ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
-        ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+        kind: 'aggregate',
+        signal: 'logs',
+        search: 'severity:error',
+        measures: [{ function: 'count' }],
+        groupBy: ['service'],
       },
-      ...{ window: '1h', thresholds: [{ severity: 'critical', operator: 'above', value: 5 }] },
+      window: '1h',
+      thresholds: [{ severity: 'critical', operator: 'above', value: 5 }],
     },
   };
   for (const body of [rule, { ...rule, name: 'Switched off', enabled: false }]) {

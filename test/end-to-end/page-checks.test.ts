@@ -20,7 +20,9 @@ const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 
 /** As a step of a browser tells it. */
 const seenPage = {
-  ...{ url: 'https://shop.example/<cart>', vitals: { cls: 0.2, lcp: 1234.5 }, leftOut: 3 },
+  url: 'https://shop.example/<cart>',
+  vitals: { cls: 0.2, lcp: 1234.5 },
+  leftOut: 3,
   requests: [
     {
       method: 'GET',
@@ -32,7 +34,9 @@ const seenPage = {
       bytes: 1500,
     },
     {
-      ...{ method: 'GET', url: 'https://cdn.example/x', type: 'image' },
+      method: 'GET',
+      url: 'https://cdn.example/x',
+      type: 'image',
       status: null,
       startMs: 60,
       durationMs: 40,
@@ -96,8 +100,10 @@ test.before(async () => {
     .of('a')
     .collection(syntheticProbeContacts)
     .insert({
-      ...{ location: far, probe: 'p', heardAt: new Date(nowMs - 60 * minuteMs).toISOString() },
-      cannot: [{ type: 'http', reason: 'there is no <program>' }],
+      location: far,
+      probe: 'p',
+      lastSeenAt: new Date(nowMs - 60 * minuteMs).toISOString(),
+      unsupportedTypes: [{ type: 'http', reason: 'there is no <program>' }],
       clockAheadMs: -90_000,
     });
   await land();

@@ -59,7 +59,8 @@ const failures = 7;
 
 const sendAll = async (): Promise<void> => {
   const logRecords = Array.from({ length: 40 }, (_, index) => ({
-    ...{ timeUnixNano: nanoseconds(5, index), severityNumber: index < failures ? 17 : 9 },
+    timeUnixNano: nanoseconds(5, index),
+    severityNumber: index < failures ? 17 : 9,
     body: { stringValue: index < failures ? `the bank refused <b>${index}</b>` : `order ${index} accepted` },
     ...(index === 0 ? { traceId: trace, spanId: '00000000000000b2' } : {}),
   }));
@@ -90,9 +91,12 @@ test.before(async () => {
   await sendAll();
   const query = { kind: 'aggregate', signal: 'logs', search: 'severity:error', groupBy: ['service'] };
   await post('/api/alerts/rules', {
-    ...{ name: 'The bank refuses', interval: '10s' },
+    name: 'The bank refuses',
+    interval: '10s',
     condition: {
-      ...{ kind: 'threshold', query: { ...query, measures: [{ function: 'count' }] }, window: '1h' },
+      kind: 'threshold',
+      query: { ...query, measures: [{ function: 'count' }] },
+      window: '1h',
       thresholds: [{ severity: 'critical', operator: 'above', value: 5 }],
     },
   });

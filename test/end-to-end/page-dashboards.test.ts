@@ -15,15 +15,21 @@ const range = `from=${endMs - 600_000}&to=${endMs}`;
 
 type Fields = Record<string, unknown>;
 const promql = (expression: string, more: Fields = {}): Fields => ({
-  ...{ name: 'A', query: { kind: 'promql', expression } },
+  name: 'A',
+  query: { kind: 'promql', expression },
   ...more,
 });
 const counts = (groupBy: string[]): Fields => ({
-  ...{ name: 'A', answers: 'table' },
+  name: 'A',
+  answers: 'table',
   query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy },
 });
 const panel = (id: string, kind: string, queries: Fields[], place: Fields, more: Fields = {}): Fields => ({
-  ...{ id: id.replaceAll(' ', '-'), title: id, visual: { kind }, queries, place },
+  id: id.replaceAll(' ', '-'),
+  title: id,
+  visual: { kind },
+  queries,
+  place,
   ...more,
 });
 
@@ -106,7 +112,10 @@ const panels = [
   panel('In a section', 'stat', [promql('sum(m0)')], { section: 'more', width: 12, height: 4 }),
 ];
 const dashboard = {
-  ...{ name: 'Shop <b>now</b>', tags: ['shop'], folder: 'Sales/Web', panels },
+  name: 'Shop <b>now</b>',
+  tags: ['shop'],
+  folder: 'Sales/Web',
+  panels,
   sections: [{ id: 'more', title: 'More of it', folded: true }],
   variables: [
     { kind: 'label-values', name: 'job', label: 'job', match: 'm0', several: true, all: {}, selected: ['$__all'] },
@@ -138,8 +147,14 @@ test.before(async () => {
   );
   await landedIn(harness).spans(
     [1, 2].map((nth) => ({
-      ...{ trace: `${nth}`.repeat(32), span: `${nth}`.repeat(16), service: 'pay', name: `charge <b>${nth}</b>` },
-      ...{ start: BigInt(endMs - nth * 60_000) * 1_000_000n, duration: nth * 250_000_000, kind: 2, status: nth },
+      trace: `${nth}`.repeat(32),
+      span: `${nth}`.repeat(16),
+      service: 'pay',
+      name: `charge <b>${nth}</b>`,
+      start: BigInt(endMs - nth * 60_000) * 1_000_000n,
+      duration: nth * 250_000_000,
+      kind: 2,
+      status: nth,
     })),
   );
   id = await made(dashboard);
@@ -391,7 +406,12 @@ declare(
     await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
     const { body } = await harness.request('GET', `/api/dashboards/${own}`);
     t.like(body.variables[0], {
-      ...{ kind: 'label-values', name: 'job', label: 'job', several: true, all: {}, pattern: 'job-([0-2])' },
+      kind: 'label-values',
+      name: 'job',
+      label: 'job',
+      several: true,
+      all: {},
+      pattern: 'job-([0-2])',
       order: { by: 'number', direction: 'descending' },
       fixed: { options: [{ value: 'none', title: 'No job' }] },
     });
@@ -417,7 +437,9 @@ declare('what two people save is merged, and where they meet the one who saves c
   const others = async (fields: Fields): Promise<void> => {
     const { body, headers } = await harness.request('GET', `/api/dashboards/${own}`, { as: 'admin' });
     const answer = await harness.request('PUT', `/api/dashboards/${own}`, {
-      ...{ as: 'admin', body: { ...body, ...fields }, headers: { 'if-match': headers.get('etag') ?? '' } },
+      as: 'admin',
+      body: { ...body, ...fields },
+      headers: { 'if-match': headers.get('etag') ?? '' },
     });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   };
@@ -447,11 +469,9 @@ declare(
     const own = await made({ name: 'Kept', panels: [one] });
     const before = await harness.request('GET', `/api/dashboards/${own}`);
     await harness.request('PUT', `/api/dashboards/${own}`, {
-      ...{
-        as: 'editor',
-        body: { ...before.body, name: 'Renamed' },
-        headers: { 'if-match': before.headers.get('etag') ?? '' },
-      },
+      as: 'editor',
+      body: { ...before.body, name: 'Renamed' },
+      headers: { 'if-match': before.headers.get('etag') ?? '' },
     });
     const tab = await chromium.open();
     const { page } = tab;

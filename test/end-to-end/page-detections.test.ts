@@ -15,7 +15,10 @@ let ruleId = '';
 
 const land = async (id: string, agoSeconds: number, severity: string): Promise<void> => {
   const event = {
-    ...{ recordId: `${id}-record`, timeMs: Date.now(), service: 'agent', ruleId },
+    recordId: `${id}-record`,
+    timeMs: Date.now(),
+    service: 'agent',
+    ruleId,
     fields: [{ field: 'Image', path: 'Image', value: 'whoami.exe', selection: 'selection', because: 'whoami' }],
   };
   await harness.columns.execute(

@@ -14,8 +14,10 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const startMs = Date.now() - 30 * 60_000;
 const thrown = (type: string, at: number, user: string) => ({
   timeUnixNano: `${BigInt(startMs + at * 60_000) * 1_000_000n}`,
-  ...{ severityNumber: 17, body: { stringValue: 'failed' } },
-  ...{ traceId: Buffer.from('a'.repeat(32), 'hex'), spanId: Buffer.from('b'.repeat(16), 'hex') },
+  severityNumber: 17,
+  body: { stringValue: 'failed' },
+  traceId: Buffer.from('a'.repeat(32), 'hex'),
+  spanId: Buffer.from('b'.repeat(16), 'hex'),
   attributes: [
     ...[text('exception.type', type), text('exception.message', `no <b>${type}</b>`), text('user.id', user)],
     text(

@@ -73,7 +73,8 @@ test.before(async () => {
   await landFor('a', hostile, 1);
   await landFor('b', canary, 2);
   const condition = {
-    ...{ kind: 'threshold', thresholds: [{ severity: 'warning', operator: 'above', value: 1 }] },
+    kind: 'threshold',
+    thresholds: [{ severity: 'warning', operator: 'above', value: 1 }],
     query: { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
   };
   await harness.request('POST', '/api/alerts/rules', { as: 'owner', body: { name: hostile, condition } });
@@ -92,7 +93,10 @@ test.before(async () => {
     { kind: 'filters', name: 'only', title: hostile, always: [{ label: 'a', operator: '!=', values: [hostile] }] },
   ];
   const panels = ['node-graph', 'alerts', 'dashboards'].map((kind) => ({
-    ...{ id: kind, title: `${hostile} ${kind}`, visual: { kind }, queries: kind === 'node-graph' ? queries : [] },
+    id: kind,
+    title: `${hostile} ${kind}`,
+    visual: { kind },
+    queries: kind === 'node-graph' ? queries : [],
     place: { width: 12, height: 8 },
   }));
   const body = { name: hostile, description: hostile, panels, variables };

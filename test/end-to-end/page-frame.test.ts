@@ -26,7 +26,8 @@ test.before(async () => {
   await landLogs(harness, records(['sold', 'paid']), { offset: 1, projectId: shop });
   await landLogs(harness, records(['packed']), { offset: 2, projectId: 'elsewhere' });
   await harness.request('POST', '/api/saved-queries', {
-    ...{ as: 'owner', body: { name: 'What was <i>sold</i>', query: { kind: 'rows', signal: 'logs', search: 'sold' } } },
+    as: 'owner',
+    body: { name: 'What was <i>sold</i>', query: { kind: 'rows', signal: 'logs', search: 'sold' } },
   });
 });
 test.after.always(async () => {

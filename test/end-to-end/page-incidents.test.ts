@@ -15,7 +15,8 @@ test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
   const { status } = await harness.request('POST', '/api/incidents', {
-    ...{ as: 'editor', body: { title, severity: 'critical', services: ['checkout'], summary: 'since noon' } },
+    as: 'editor',
+    body: { title, severity: 'critical', services: ['checkout'], summary: 'since noon' },
   });
   if (status !== 200) throw new Error(`not declared: ${status}`);
 });

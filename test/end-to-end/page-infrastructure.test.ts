@@ -17,32 +17,42 @@ const minute = Math.floor(nowMs / 60_000 - 10) * 60_000;
 const times = Array.from({ length: 16 }, (_, at) => nowMs - (15 - at) * 30_000);
 
 const gauge = (name: string, value: number, labels: Labels = {}, unit = ''): Metric => ({
-  ...{ name, unit, kind: 'gauge' },
+  name,
+  unit,
+  kind: 'gauge',
   points: [{ labels, values: flat(times, value) }],
 });
 
 const sendHost = (name: string, used: number): Promise<void> =>
   agentOf(harness.columns, 'a').metrics({ 'host.name': name, 'host.id': `id-${name}`, 'os.type': 'linux' }, [
     {
-      ...{ name: 'system.cpu.time', unit: 's', kind: 'counter' },
+      name: 'system.cpu.time',
+      unit: 's',
+      kind: 'counter',
       points: Object.entries({ user: 0.25, idle: 0.75 }).map(([mode, share]) => ({
         labels: { 'cpu.mode': mode, 'cpu.logical_number': '0' },
         values: growing(times, share),
       })),
     },
     {
-      ...{ name: 'system.memory.usage', unit: 'By', kind: 'amount' },
+      name: 'system.memory.usage',
+      unit: 'By',
+      kind: 'amount',
       points: Object.entries({ used, free: 8 * GiB - used }).map(([state, value]) => ({
         labels: { 'system.memory.state': state },
         values: flat(times, value),
       })),
     },
     {
-      ...{ name: 'system.filesystem.usage', unit: 'By', kind: 'amount' },
+      name: 'system.filesystem.usage',
+      unit: 'By',
+      kind: 'amount',
       points: Object.entries({ used: 30 * GiB, free: 70 * GiB }).map(([state, value]) => ({
         labels: {
-          ...{ 'system.filesystem.state': state, 'system.device': '/dev/sda1' },
-          ...{ 'system.filesystem.mountpoint': '/', 'system.filesystem.type': 'ext4' },
+          'system.filesystem.state': state,
+          'system.device': '/dev/sda1',
+          'system.filesystem.mountpoint': '/',
+          'system.filesystem.type': 'ext4',
         },
         values: flat(times, value),
       })),
@@ -50,8 +60,12 @@ const sendHost = (name: string, used: number): Promise<void> =>
   ]);
 
 const pod = {
-  ...{ 'k8s.cluster.name': 'main', 'k8s.namespace.name': 'shop', 'k8s.pod.name': 'cart-7d4b9c6f5d-x2x4z' },
-  ...{ 'k8s.pod.uid': 'uid-1', 'k8s.node.name': 'n1', 'k8s.deployment.name': 'cart' },
+  'k8s.cluster.name': 'main',
+  'k8s.namespace.name': 'shop',
+  'k8s.pod.name': 'cart-7d4b9c6f5d-x2x4z',
+  'k8s.pod.uid': 'uid-1',
+  'k8s.node.name': 'n1',
+  'k8s.deployment.name': 'cart',
 };
 
 const query = (sql: string): Promise<void> => harness.columns.execute(sql);

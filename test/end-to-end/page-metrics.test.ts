@@ -30,13 +30,17 @@ test.before(async () => {
   ] as const)
     await agentOf(harness.columns, 'a').metrics({ 'service.name': service }, [
       {
-        ...{ name: 'queue.size', unit: 'By', kind: 'gauge' },
+        name: 'queue.size',
+        unit: 'By',
+        kind: 'gauge',
         points: [
           { values: times.map((time, index) => [time, size * 1024 + index] as const), measuredIn: { trace, span } },
         ],
       },
       {
-        ...{ name: 'orders', unit: '{order}', kind: 'counter' },
+        name: 'orders',
+        unit: '{order}',
+        kind: 'counter',
         points: [{ values: times.map((time, index) => [time, index * size] as const) }],
       },
     ]);
@@ -93,7 +97,10 @@ declare('a metric of the catalogue is drawn, a series for each service, with the
 declare('series, who uses a metric and its labels are told as the API tells them', async (t) => {
   const name = 'Queues <i>now</i>';
   const panel = {
-    ...{ id: 'p', title: name, visual: { kind: 'time-series' }, place: { width: 12, height: 8 } },
+    id: 'p',
+    title: name,
+    visual: { kind: 'time-series' },
+    place: { width: 12, height: 8 },
     queries: [{ name: 'A', answers: 'series', query: { kind: 'metric', metric: 'queue.size', overTime: 'avg' } }],
   };
   const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
@@ -226,7 +233,11 @@ declare('a metric is forecast within limits, and when it crosses a value is told
   await page.getByRole('button', { name: 'Forecast it' }).click();
   const { body } = await harness.request('POST', '/api/ai/forecast', {
     body: {
-      ...{ ...range, step: '1m', horizon: '1h', levels: [0.95], until: { above: 204_800 } },
+      ...range,
+      step: '1m',
+      horizon: '1h',
+      levels: [0.95],
+      until: { above: 204_800 },
       query: { kind: 'metric', metric: 'queue.size', overTime: 'avg', across: 'avg', groupBy: ['service'] },
     },
   });

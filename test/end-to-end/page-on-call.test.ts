@@ -64,7 +64,8 @@ declare('an editor writes a schedule, sees who would be on call differently, and
   const rows = sidePanel.locator('.differences tbody tr');
   await rows.first().waitFor();
   const changed = {
-    ...{ name: shop, timeZone: 'UTC' },
+    name: shop,
+    timeZone: 'UTC',
     layers: [{ ...layers[0], participants: [[viewer], [editor]], restrictions: [{ weekdays: ['monday:friday'] }] }],
   };
   const { differences } = (

@@ -28,8 +28,13 @@ const requests = (
     spans++;
     const id = spans.toString(16);
     return {
-      ...{ trace: id.padStart(32, '0'), span: id.padStart(16, '0'), service, name: `POST /<i>${service}</i>`, kind: 2 },
-      ...{ start: BigInt(atMs + index) * BigInt(ms), duration: (index < slow ? slowMs : 10) * ms },
+      trace: id.padStart(32, '0'),
+      span: id.padStart(16, '0'),
+      service,
+      name: `POST /<i>${service}</i>`,
+      kind: 2,
+      start: BigInt(atMs + index) * BigInt(ms),
+      duration: (index < slow ? slowMs : 10) * ms,
       status: index < slow ? 2 : 0,
       resource: { 'service.version': version },
     };
@@ -300,7 +305,8 @@ declare('the requests of a service are drawn over time, and its threshold is set
   await page.getByRole('button', { name: 'Judge by these' }).click();
   await page.getByText('Its Apdex: up to 20 ms satisfy').waitFor();
   t.deepEqual((await harness.request('GET', '/api/service-settings')).body, {
-    ...{ apdexThresholdMs: 500, services: [{ service: 'web', apdexThresholdMs: 20 }] },
+    apdexThresholdMs: 500,
+    services: [{ service: 'web', apdexThresholdMs: 20 }],
   });
   await holdsAsAView(t, tab, '.beside h2');
 });
@@ -378,7 +384,8 @@ declare(
 
     const noticedMs = beginMs + 72 * minuteMs;
     const { body: rule } = await harness.request('POST', '/api/alerts/rules', {
-      ...{ as: 'editor', body: { ...alertRuleResource.example, name: 'Search <i>fails</i>' } },
+      as: 'editor',
+      body: { ...alertRuleResource.example, name: 'Search <i>fails</i>' },
     });
     await harness.columns.execute(
       `INSERT INTO alert_states (tenant_id, rule_id, alert_id, evaluated_ms, last_seen, labels, state, severity, value, reason, since_ms, started_ms, groups, firing)
@@ -394,7 +401,8 @@ declare(
     VALUES ('a', fromUnixTimestamp64Milli(toInt64(${noticedMs}), 'UTC'), '${anomalyId}', 1, 'd', 'Errors', ['traces'], 60000, 's', 'errors', map('service', 'search'), 'up', 'up', 0, 1, 5)`,
     );
     const { body: incident } = await harness.request('POST', '/api/incidents', {
-      ...{ as: 'editor', body: { title: 'Search <b>fails</b>', alertIds: ['of-search'] } },
+      as: 'editor',
+      body: { title: 'Search <b>fails</b>', alertIds: ['of-search'] },
     });
     for (const [address, symptom] of [
       ['/alerts?alert=of-search', { alertId: 'of-search' }],

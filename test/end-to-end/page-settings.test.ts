@@ -23,10 +23,28 @@ const problemAt = (page: Tab['page'], label: string) =>
 const bury = async (id: string, body: Buffer): Promise<void> => {
   const receivedAtMs = Date.now() - 5000;
   const headers: DeadLetterHeaders = {
-    ...{ tenantId: 'a', projectId: 'p1', keyId: 'k1', signal: 'logs', origin: 'otlp-http', kind: 'refused', id },
-    ...{ reason: 'malformed', message: 'a length runs over the <b>end</b>', position: 7, receivedAtMs },
-    ...{ source: '10.0.0.1', contentType: 'application/x-protobuf', contentEncoding: 'identity', topic: '' },
-    ...{ partition: 0, offset: 0, originalHeaders: {}, chunk: 0, chunks: 1, size: body.length, cut: false },
+    tenantId: 'a',
+    projectId: 'p1',
+    keyId: 'k1',
+    signal: 'logs',
+    origin: 'otlp-http',
+    kind: 'refused',
+    id,
+    reason: 'malformed',
+    message: 'a length runs over the <b>end</b>',
+    position: 7,
+    receivedAtMs,
+    source: '10.0.0.1',
+    contentType: 'application/x-protobuf',
+    contentEncoding: 'identity',
+    topic: '',
+    partition: 0,
+    offset: 0,
+    originalHeaders: {},
+    chunk: 0,
+    chunks: 1,
+    size: body.length,
+    cut: false,
   };
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
   const producer = await harness.bus.producer();
@@ -116,7 +134,10 @@ declare('a key is minted, shown once, rotated and revoked', async (t) => {
   await sidePanel.getByRole('button', { name: 'Save the key' }).click();
   await sidePanel.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
   t.like((await harness.request('GET', '/api/license-keys')).body.items[0], {
-    ...{ name: 'Till <b>key</b>', signals: ['logs', 'metrics'], allowedCidrs: ['10.0.0.0/8'], requestsPerSecond: 7 },
+    name: 'Till <b>key</b>',
+    signals: ['logs', 'metrics'],
+    allowedCidrs: ['10.0.0.0/8'],
+    requestsPerSecond: 7,
   });
   await sidePanel.getByRole('button', { name: 'Rotate' }).click();
   await sidePanel.getByText(/The key is shown this once/).waitFor();
@@ -248,7 +269,8 @@ declare('people, invitations, service accounts with their tokens, and the organi
   await account.getByRole('button', { name: 'Save the account' }).click();
   await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
   t.like((await harness.request('GET', '/api/service-accounts')).body.items[0], {
-    ...{ role: 'editor', description: 'Brings out <i>versions</i>' },
+    role: 'editor',
+    description: 'Brings out <i>versions</i>',
   });
   await account.getByText('Which scopes there are').click();
   const { items: scopes } = (await harness.request('GET', '/api/scopes')).body;
@@ -355,7 +377,10 @@ declare('the identity provider is written: its secret stays, and each domain say
   await row.waitFor();
   t.is(await row.locator('code').textContent(), (await storedProvider()).domains[0].record.value);
   t.like(await storedProvider(), {
-    ...{ enabled: false, issuer: 'https://login.invalid/a', clientId: 'oiq', clientSecret: '********' },
+    enabled: false,
+    issuer: 'https://login.invalid/a',
+    clientId: 'oiq',
+    clientSecret: '********',
     roleMapping: { claim: 'groups', roles: [{ value: 'on-call', role: 'editor' }] },
   });
   t.is(await page.getByLabel('Client secret').inputValue(), '********');
@@ -414,7 +439,8 @@ declare('the audit log tells who changed what, and somebody who only looks does 
   t.regex(readFileSync(await (await download).path(), 'utf8'), /quota\.set/);
   await holdsAsAView(t, tab, '.beside h2');
   const { body: account } = await harness.request('POST', '/api/service-accounts', {
-    ...{ as: 'admin', body: { name: 'Reads <i>alone</i>', role: 'viewer' } },
+    as: 'admin',
+    body: { name: 'Reads <i>alone</i>', role: 'viewer' },
   });
   const [key] = (await harness.request('GET', '/api/license-keys')).body.items;
   const [person] = (await harness.request('GET', '/api/users?search=viewer')).body.items;

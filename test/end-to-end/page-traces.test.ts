@@ -123,8 +123,11 @@ declare(
     const start = BigInt(Date.now()) * 1_000_000n - 1_800_000_000_000n;
     await landed.spans(
       Array.from({ length: 400 }, (_, index) => ({
-        ...{ trace: String(index + 5_000).padStart(32, '0'), span: String(index + 5_000).padStart(16, '0') },
-        ...{ service: index % 20 === 0 ? 'old<1>' : 'new', name: 'GET /', kind: 2 },
+        trace: String(index + 5_000).padStart(32, '0'),
+        span: String(index + 5_000).padStart(16, '0'),
+        service: index % 20 === 0 ? 'old<1>' : 'new',
+        name: 'GET /',
+        kind: 2,
         start: start + BigInt(index) * 500_000_000n,
         duration: BigInt(index % 20 === 0 ? 700 : 30) * 1_000_000n,
       })),
@@ -151,7 +154,9 @@ declare(
     await heatmap.waitFor();
     const { width, height } = (await heatmap.boundingBox()) ?? { width: 0, height: 0 };
     await heatmap.dragTo(heatmap, {
-      ...{ sourcePosition: { x: 2, y: 2 }, targetPosition: { x: width - 2, y: height / 2 }, steps: 5 },
+      sourcePosition: { x: 2, y: 2 },
+      targetPosition: { x: width - 2, y: height / 2 },
+      steps: 5,
     });
     await page.waitForURL(/since=/);
     await comparison.getByText('20 spans are selected').waitFor();

@@ -23,14 +23,12 @@ const messages = (): Message[] =>
       traceparent: '',
     };
     const headers = encodeHeaders({
-      ...{
-        tenantId: 'default',
-        projectId: 'default',
-        keyId: 'key',
-        signal: 'logs',
-        format: 'otlp',
-        encoding: 'identity',
-      },
+      tenantId: 'default',
+      projectId: 'default',
+      keyId: 'key',
+      signal: 'logs',
+      format: 'otlp',
+      encoding: 'identity',
       members: [member],
     });
     return { topic: topics.logs.name, key: 'default/0', value, headers };

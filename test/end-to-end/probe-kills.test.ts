@@ -96,7 +96,11 @@ const landed = async (): Promise<readonly Landed[]> => {
     FROM synthetic_runs WHERE tenant_id = 'a' AND is_manual = 0 GROUP BY check, place, due_ms`,
   );
   return rows.map(({ trace, check, place, due_ms, rows: count }) => ({
-    ...{ traceId: trace, checkId: check, location: place, dueMs: Number(due_ms), rows: Number(count) },
+    traceId: trace,
+    checkId: check,
+    location: place,
+    dueMs: Number(due_ms),
+    rows: Number(count),
   }));
 };
 

@@ -50,7 +50,9 @@ const features = [
 ];
 const unlimited = {
   ...withoutLimits,
-  ...{ OIQ_API_REQUESTS_PER_SECOND: '100000', OIQ_QUERY_WAIT_SECONDS: '120', OIQ_QUERY_SECONDS: '120' },
+  OIQ_API_REQUESTS_PER_SECOND: '100000',
+  OIQ_QUERY_WAIT_SECONDS: '120',
+  OIQ_QUERY_SECONDS: '120',
 };
 /** Samples are of 1970. */
 const retentionDays = 40_000;
@@ -106,7 +108,9 @@ const sendSeries = async (key: string, series: Part['series'], line: number | un
   const answer = await fetch(`${oiq.http}/api/v1/prom/write`, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': contentTypes[2], 'content-encoding': 'snappy', 'x-license-key': key },
+      'content-type': contentTypes[2],
+      'content-encoding': 'snappy',
+      'x-license-key': key,
       'x-prometheus-remote-write-version': '2.0.0',
     },
     body: new Uint8Array(snappy(writeRequestOf(2, series))),

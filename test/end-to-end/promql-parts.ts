@@ -16,9 +16,16 @@ const resetHints: Readonly<Record<ResetHint, number>> = { unknown: 0, reset: 1, 
 const histogramOf = (histogram: Histogram): Tree => {
   const { count, sum, schema, zeroThreshold, zeroCount, customValues, resetHint, ...buckets } = nativeOf(histogram);
   return {
-    ...{ countFloat: count, sum, schema, zeroThreshold, zeroCountFloat: zeroCount, resetHint: resetHints[resetHint] },
-    ...{ positiveSpans: buckets.positiveSpans, positiveCounts: buckets.positiveBuckets },
-    ...{ negativeSpans: buckets.negativeSpans, negativeCounts: buckets.negativeBuckets },
+    countFloat: count,
+    sum,
+    schema,
+    zeroThreshold,
+    zeroCountFloat: zeroCount,
+    resetHint: resetHints[resetHint],
+    positiveSpans: buckets.positiveSpans,
+    positiveCounts: buckets.positiveBuckets,
+    negativeSpans: buckets.negativeSpans,
+    negativeCounts: buckets.negativeBuckets,
     ...(customValues && { customValues }),
   };
 };

@@ -43,7 +43,8 @@ export const readBackEmbedded = async (dataDirectory: string, service: string): 
 
 export const readBackClickhouse = async (url: string, service: string): Promise<Map<string, number>> => {
   const client = createClient({
-    ...{ url, request_timeout: stretched(30_000) },
+    url,
+    request_timeout: stretched(30_000),
     // Without it the client warns of a limit as long as that.
     clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '10000' },
   });

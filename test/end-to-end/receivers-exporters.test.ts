@@ -45,8 +45,10 @@ const protocols: Record<
   },
   'http/protobuf': ({ http, secret }) => {
     const of = (signal: string) => ({
-      ...{ url: `${http}/v1/${signal}`, headers: { 'x-license-key': secret } },
-      ...{ compression, timeoutMillis },
+      url: `${http}/v1/${signal}`,
+      headers: { 'x-license-key': secret },
+      compression,
+      timeoutMillis,
     });
     return {
       logs: new LogProto(of('logs')),

@@ -129,7 +129,13 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
       .of(tenantId)
       .collection(recordingGroups)
       .insert({
-        ...{ id, name: id, file: '', enabled: true, interval: `${everyMs}ms`, delay: `${delayMs}ms`, limit: 0 },
+        id,
+        name: id,
+        file: '',
+        enabled: true,
+        interval: `${everyMs}ms`,
+        delay: `${delayMs}ms`,
+        limit: 0,
         rules: [
           { record: 'made:now', expression: 'vector(time())', labels },
           { record: 'made:double', expression: `made:now{group="${id}"} * 2`, labels },
@@ -143,7 +149,10 @@ export const prepareRecording = async (documents: Documents): Promise<number> =>
       version: __,
       ...fields
     } = ruleOf({
-      ...{ name: id, interval: `${everyMs}ms`, delay: `${delayMs}ms`, labels: { group: id } },
+      name: id,
+      interval: `${everyMs}ms`,
+      delay: `${delayMs}ms`,
+      labels: { group: id },
       condition: {
         query: { kind: 'promql', expression: flapping },
         thresholds: [{ severity: 'warning', operator: 'any' }],

@@ -31,7 +31,9 @@ const request = async (method: string, path: string, body?: object) => {
 };
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const idle = () => ({
-  ...{ tenantId: 'a', mayWait: false, signal: new AbortController().signal },
+  tenantId: 'a',
+  mayWait: false,
+  signal: new AbortController().signal,
   ports: { columns: harness.columns, documents: harness.documents },
 });
 /** As it comes back from where it is kept. */
@@ -51,10 +53,14 @@ const evaluating = (document: StoredAlertRule & Stored) => {
   const upTo = async (ms: number): Promise<void> => {
     for (; dueMs <= ms; dueMs += everyMs) {
       state = await alertEvaluation.run(document, {
-        ...{ ...idle(), dueMs, state: toStored(state) },
+        ...idle(),
+        dueMs,
+        state: toStored(state),
         emit: {
           transitions: (value: unknown) => void transitions.push(toStored(value as AlertTransition)),
-          ...{ evaluations: ignored, events: ignored, samples: ignored },
+          evaluations: ignored,
+          events: ignored,
+          samples: ignored,
         },
       });
       evaluations++;
@@ -101,7 +107,10 @@ const ruled = async (name: string) => {
   const slo = (await own.collection(slos).find(id)) as StoredSlo & Stored;
   const documents = await Promise.all(rules.map((_, index) => own.collection(alertRules).find(`${id}-${index + 1}`)));
   return (documents as (StoredAlertRule & Stored)[]).map((rule, index) => ({
-    ...{ name, slo, rule, evaluate: evaluating(rule) },
+    name,
+    slo,
+    rule,
+    evaluate: evaluating(rule),
     measure: index === 0 ? measuring(harness) : undefined,
   }));
 };
@@ -109,8 +118,11 @@ const ruled = async (name: string) => {
 test('rules of objectives tell over past slices what they told live, bit by bit', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   await request('POST', '/api/maintenance-windows', {
-    ...{ name: 'Deploys', timeZone: 'UTC', durationMinutes: 20, excludedFromSlos: true },
-    ...{ startsAt: new Date(beginMs + 28 * minuteMs).toISOString().slice(0, 16) },
+    name: 'Deploys',
+    timeZone: 'UTC',
+    durationMinutes: 20,
+    excludedFromSlos: true,
+    startsAt: new Date(beginMs + 28 * minuteMs).toISOString().slice(0, 16),
     matchers: [{ name: 'slo', value: 'maintained' }],
   });
   const live = (await Promise.all(Object.keys(objectives).map(ruled))).flat();

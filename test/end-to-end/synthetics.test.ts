@@ -72,19 +72,23 @@ const made = async (path: string, body: object, options = {}) => {
 const read = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
 
 const checkAt = (name: string, locations: readonly string[]) => ({
-  ...{ name, type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, locations, http: { steps: [{ url }] } },
+  name,
+  type: 'http',
+  every: '10s',
+  timeout: '5s',
+  retries: { count: 0 },
+  locations,
+  http: { steps: [{ url }] },
 });
 const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
     source: httpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
-    ...{
-      egressPolicy,
-      pace: new Pace(),
-      log: silent,
-      chromium: { program: '/none/chromium', hasSandbox: true },
-      pollMs: 300,
-    },
+    egressPolicy,
+    pace: new Pace(),
+    log: silent,
+    chromium: { program: '/none/chromium', hasSandbox: true },
+    pollMs: 300,
   });
 
 test.serial(
@@ -202,12 +206,22 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
   const foreign = await made(checks, checkAt('foreign', ['local']), elsewhere);
   const dueMs = lastDueAt(check, location, Date.now());
   const result: ProbeResult = {
-    ...{ checkId: check.id, dueMs, startedAtMs: dueMs + 5, outcome: 'failed', attempts: 1, durationMs: 3 },
-    ...{ phases: { wait: 3 }, steps: [], message: 'first', traceId: 'a'.repeat(32) },
+    checkId: check.id,
+    dueMs,
+    startedAtMs: dueMs + 5,
+    outcome: 'failed',
+    attempts: 1,
+    durationMs: 3,
+    phases: { wait: 3 },
+    steps: [],
+    message: 'first',
+    traceId: 'a'.repeat(32),
   };
   const send = (results: object[], key = token) =>
     harness.request('POST', '/api/synthetics/probe/results', {
-      ...{ as: 'nobody', body: { results }, headers: { authorization: `Bearer ${key}` } },
+      as: 'nobody',
+      body: { results },
+      headers: { authorization: `Bearer ${key}` },
     });
   t.deepEqual((await send([result])).body, { accepted: 1, refused: [] });
   await eventually('it landed', async () => (await read(`${checks}/${check.id}/runs`)).items.length === 1);
@@ -250,7 +264,8 @@ test.serial('what fails at one location is tried at the others at once, off the 
   const { id } = await made(checks, { ...checkAt('agreed', locations), every });
   const alarm = (token: string, dueMs: number) =>
     harness.request('POST', '/api/synthetics/probe/results', {
-      ...{ as: 'nobody', body: { results: [], alarms: [{ checkId: id, dueMs }] } },
+      as: 'nobody',
+      body: { results: [], alarms: [{ checkId: id, dueMs }] },
       headers: { authorization: `Bearer ${token}` },
     });
   const requestedRuns = async (token: string) => {
@@ -285,8 +300,16 @@ test.serial('what a check was while nobody judged it is worked out from the runs
   const fromMs = lastDueAt({ id, every: '1m' }, location, Date.now() - 1_800_000);
   const outcomes = ['passed', 'passed', 'failed', 'failed', 'passed', 'passed'];
   const results = outcomes.map((outcome, at) => ({
-    ...{ checkId: id, dueMs: fromMs + at * 60_000, startedAtMs: fromMs + at * 60_000 + 7, outcome, attempts: 1 },
-    ...{ durationMs: 1, phases: {}, steps: [], message: '', traceId: 'b'.repeat(32) },
+    checkId: id,
+    dueMs: fromMs + at * 60_000,
+    startedAtMs: fromMs + at * 60_000 + 7,
+    outcome,
+    attempts: 1,
+    durationMs: 1,
+    phases: {},
+    steps: [],
+    message: '',
+    traceId: 'b'.repeat(32),
   }));
   const headers = { authorization: `Bearer ${token}` };
   const sent = await harness.request('POST', '/api/synthetics/probe/results', {
@@ -356,7 +379,9 @@ test.serial('work has the secrets that its checks use, and no others', async (t)
   const poll = async (probe: string, digest?: string) =>
     (
       await harness.request('POST', '/api/synthetics/probe/work', {
-        ...{ as: 'nobody', body: { probe, digest }, headers: { authorization: `Bearer ${token}` } },
+        as: 'nobody',
+        body: { probe, digest },
+        headers: { authorization: `Bearer ${token}` },
       })
     ).body;
   const work = await poll('p1');

@@ -49,7 +49,11 @@ const publishPoison = async (dataDirectory: string): Promise<void> => {
   const message = (value: Buffer, records: number) => {
     const member = { length: value.length, size: value.length, records, receivedAtMs: Date.now() };
     const headers = encodeHeaders({
-      ...{ tenantId: 'default', projectId: 'default', keyId: 'poison', signal: 'logs', format: 'otlp' },
+      tenantId: 'default',
+      projectId: 'default',
+      keyId: 'poison',
+      signal: 'logs',
+      format: 'otlp',
       encoding: 'identity',
       members: [{ ...member, source: '127.0.0.1', traceparent: '' }],
     });

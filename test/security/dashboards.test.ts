@@ -18,7 +18,10 @@ const dashboardOf = (tenant: string, savedQueryId: string): object => {
   const promql = (expression: string): object => ({ kind: 'promql', expression });
   const shared = { visual: { kind: 'time-series' } };
   return {
-    ...{ name: `${canary} name`, description: canary, folder: canary, tags: [canary] },
+    name: `${canary} name`,
+    description: canary,
+    folder: canary,
+    tags: [canary],
     variables: [
       { kind: 'label-values', name: 'key', label: 'key' },
       { kind: 'metric-names', name: 'metric' },
@@ -41,7 +44,9 @@ const dashboardOf = (tenant: string, savedQueryId: string): object => {
         queries: [{ name: 'A', query: promql('{__name__=~".+"}'), exemplars: true }],
       },
       {
-        ...{ id: 'logs', title: canary, visual: { kind: 'table' } },
+        id: 'logs',
+        title: canary,
+        visual: { kind: 'table' },
         queries: [{ name: 'A', query: { kind: 'rows', signal: 'logs', search: '' } }],
       },
       { id: 'wrong', title: canary, ...shared, queries: [{ name: 'A', query: promql(`sum(${canary}`) }] },
@@ -84,8 +89,11 @@ const fill = async (world: World): Promise<Made> => {
   const made = await world.make('instantiateTemplate', { params: { id: 'hosts' }, body: { name: canary } });
   await world.make('markTemplate', { params: { id: 'hosts' } });
   return {
-    ...{ savedQueryId: saved.id, snapshotId: snapshot.id, token: snapshot.token },
-    ...{ templateDashboardId: made.id, onlyId: only.id },
+    savedQueryId: saved.id,
+    snapshotId: snapshot.id,
+    token: snapshot.token,
+    templateDashboardId: made.id,
+    onlyId: only.id,
   };
 };
 

@@ -73,7 +73,10 @@ const disguises: Readonly<Record<string, OperationRequest>> = {
   nothing: {},
   'headers of other systems and of proxies': {
     headers: {
-      ...{ 'X-Scope-OrgID': 'b', 'X-Tenant-Id': 'b', 'X-Tenant': 'b', 'X-Oiq-Tenant': 'b' },
+      'X-Scope-OrgID': 'b',
+      'X-Tenant-Id': 'b',
+      'X-Tenant': 'b',
+      'X-Oiq-Tenant': 'b',
       'X-Forwarded-Host': 'b.example',
       'X-Original-URL': '/api/tenants/b/logs',
       'X-HTTP-Method-Override': 'GET',

@@ -89,25 +89,30 @@ const withReceiver = async (receiver: object): Promise<Answer> => {
 
 const ofPeople: Omit<Field, 'of'>[] = [
   {
-    ...{ title: 'a turn of a new schedule', path: 'layers.0.participants' },
+    title: 'a turn of a new schedule',
+    path: 'layers.0.participants',
     send: (id) => request('a', 'POST', schedules, scheduleOf(id, 'new')),
   },
   {
-    ...{ title: 'a turn of a schedule', path: 'layers.0.participants' },
+    title: 'a turn of a schedule',
+    path: 'layers.0.participants',
     send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}`, scheduleOf(id, 'one')),
   },
   {
-    ...{ title: 'a turn that is only tried', path: 'layers.0.participants' },
+    title: 'a turn that is only tried',
+    path: 'layers.0.participants',
     send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}?dryRun=true`, scheduleOf(id, 'one')),
   },
   {
-    ...{ title: 'who is on call instead', path: 'userIds' },
+    title: 'who is on call instead',
+    path: 'userIds',
     send: (id) => request('a', 'POST', `${schedules}/${own.schedule}/overrides`, { ...override, userIds: [id] }),
   },
   { title: 'a role of a new incident', path: 'roles.0.userId', send: (id) => newIncident(commander(id)) },
   { title: 'a role of an incident', path: 'roles.0.userId', send: (id) => incident(commander(id)) },
   {
-    ...{ title: 'who sees to an action of a postmortem', path: 'actions.0.ownerId' },
+    title: 'who sees to an action of a postmortem',
+    path: 'actions.0.ownerId',
     send(ownerId) {
       const body = { actions: [{ text: 'Mend it', ownerId }] };
       return request('a', 'PUT', `/api/incidents/${own.incident}/postmortem`, body, { 'if-match': '"0"' });
@@ -119,11 +124,15 @@ const ofTargets = (['person', 'channel', 'schedule'] as const).flatMap((kind): F
   const path = kind === 'schedule' ? 'steps.targets.id' : 'steps.0.targets.0.id';
   return [
     {
-      ...{ of: kind, title: `a ${kind} of a new policy`, path },
+      of: kind,
+      title: `a ${kind} of a new policy`,
+      path,
       send: (id) => request('a', 'POST', policies, policyOf(kind, id, 'new')),
     },
     {
-      ...{ of: kind, title: `a ${kind} of a policy`, path },
+      of: kind,
+      title: `a ${kind} of a policy`,
+      path,
       send: (id) => request('a', 'PUT', `${policies}/${own.policy}`, policyOf(kind, id, 'one')),
     },
   ];
@@ -134,39 +143,57 @@ const fields: readonly Field[] = [
   ...ofPeople.map((field): Field => ({ of: 'person', ...field })),
   ...ofTargets,
   {
-    ...{ of: 'policy', title: 'the policy of a new incident', path: 'escalationPolicyId' },
+    of: 'policy',
+    title: 'the policy of a new incident',
+    path: 'escalationPolicyId',
     send: (escalationPolicyId) => newIncident({ escalationPolicyId }),
   },
   {
-    ...{ of: 'policy', title: 'the policy of an incident', path: 'escalationPolicyId' },
+    of: 'policy',
+    title: 'the policy of an incident',
+    path: 'escalationPolicyId',
     send: (escalationPolicyId) => incident({ escalationPolicyId }),
   },
   {
-    ...{ of: 'policy', title: 'the policy of a receiver', path: 'receivers.0.escalationPolicyId' },
+    of: 'policy',
+    title: 'the policy of a receiver',
+    path: 'receivers.0.escalationPolicyId',
     send: (escalationPolicyId) => withReceiver({ escalationPolicyId }),
   },
   {
-    ...{ of: 'channel', title: 'a channel of a receiver', path: 'receivers.0.channelIds' },
+    of: 'channel',
+    title: 'a channel of a receiver',
+    path: 'receivers.0.channelIds',
     send: (id) => withReceiver({ channelIds: [id] }),
   },
   {
-    ...{ of: 'incident', title: 'the incident that another one is merged into', path: 'mergedInto' },
+    of: 'incident',
+    title: 'the incident that another one is merged into',
+    path: 'mergedInto',
     send: (mergedInto) => incident({ status: 'merged', mergedInto }),
   },
   {
-    ...{ of: 'schedule', title: 'the schedule of a calendar feed', path: 'scheduleId' },
+    of: 'schedule',
+    title: 'the schedule of a calendar feed',
+    path: 'scheduleId',
     send: (scheduleId) => request('a', 'POST', '/api/on-call/calendar-feeds', { scheduleId }),
   },
   {
-    ...{ of: 'schedule', title: 'the schedule of which is asked who is on call', path: 'scheduleId' },
+    of: 'schedule',
+    title: 'the schedule of which is asked who is on call',
+    path: 'scheduleId',
     send: (id) => request('a', 'GET', `/api/on-call/now?scheduleId=${id}`),
   },
   {
-    ...{ of: 'project', title: 'a project of a maintenance window', path: 'projectIds' },
+    of: 'project',
+    title: 'a project of a maintenance window',
+    path: 'projectIds',
     send: (id) => request('a', 'POST', '/api/maintenance-windows', { ...maintenance, projectIds: [id] }),
   },
   {
-    ...{ of: 'contact', title: 'a contact by which I am paged', path: 'contacts.0.contactId' },
+    of: 'contact',
+    title: 'a contact by which I am paged',
+    path: 'contacts.0.contactId',
     send: (contactId) => request('a', 'PUT', '/api/preferences', { contacts: [{ contactId }] }),
   },
 ];

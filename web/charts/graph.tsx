@@ -44,7 +44,10 @@ const pathOf = (from: Place, to: Place): string => {
 };
 
 const keys: Readonly<Record<string, readonly [x: number, y: number]>> = {
-  ...{ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] },
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
 };
 
 /** The nearest node in a direction: what lies aside counts as further away. */

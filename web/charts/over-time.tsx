@@ -203,8 +203,12 @@ const fillOf = ({ as, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill
 const styleOf = (series: TimeSeries, index: number, ink: string, width: number): uPlot.Series => {
   const isPoints = series.as === 'points';
   return {
-    ...{ label: series.name, scale: series.unit || 'y', stroke: ink, width: isPoints ? 0 : width },
-    ...{ spanGaps: series.joinsGaps, points: isPoints ? { show: true, size: 5 } : { size: 4 } },
+    label: series.name,
+    scale: series.unit || 'y',
+    stroke: ink,
+    width: isPoints ? 0 : width,
+    spanGaps: series.joinsGaps,
+    points: isPoints ? { show: true, size: 5 } : { size: 4 },
     dash: dashes[series.as === 'lines' && series.area === 0 ? index % colours : 0] ?? [],
     ...fillOf(series, ink),
     ...(series.as === 'bars' && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [0.8, 60] }) } : {}),
@@ -226,10 +230,15 @@ const optionsOf = (
   const ink = inksOf(place);
   const thickness = series.length > maxWithPoints ? 1 : 1.5;
   return {
-    ...{ width, height, ms: 1, legend: { show: false } },
+    width,
+    height,
+    ms: 1,
+    legend: { show: false },
     ...(zone.value === 'browser' ? {} : { tzDate: (at: number) => uPlot.tzDate(new Date(at), zone.value) }),
     cursor: {
-      ...{ sync: { key: group, setSeries: false }, drag: { x: true, y: false, setScale: false }, y: false },
+      sync: { key: group, setSeries: false },
+      drag: { x: true, y: false, setScale: false },
+      y: false,
       // Each is an element of its own, and among so many lines nobody tells them apart.
       points: { show: series.length <= maxWithPoints },
     },

@@ -30,7 +30,13 @@ const last = (values: readonly number[]): number => values.at(-1) ?? 0;
 
 /** Over values of which none is missing, at least one. */
 const figures: Readonly<Record<string, (values: readonly number[]) => number>> = {
-  ...{ last, 'last-not-null': last, first, 'first-not-null': first, mean, sum, variance },
+  last,
+  'last-not-null': last,
+  first,
+  'first-not-null': first,
+  mean,
+  sum,
+  variance,
   min: (values) => values.reduce((min, value) => Math.min(min, value)),
   max: (values) => values.reduce((max, value) => Math.max(max, value)),
   median: (values) => quantile(values, 0.5),

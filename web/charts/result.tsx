@@ -23,7 +23,7 @@ export const ResultShown = ({ result, title }: { readonly result: Result; readon
   const { form, columns, rows, stepMs } = result;
   if (form === 'series') {
     const { steps, lines } = linesOf(result);
-    return <Lines {...{ title, steps, lines, stepMs: stepMs ?? 0, unit: result.series[0]?.unit ?? '' }} />;
+    return <Lines title={title} steps={steps} lines={lines} stepMs={stepMs ?? 0} unit={result.series[0]?.unit ?? ''} />;
   }
   return (
     <Scrolled class="scrolled" label={`Result: ${title}`}>

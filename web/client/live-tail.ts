@@ -89,7 +89,9 @@ export class LiveTail {
     this.#position = frame.position;
     const { dropped, skipped, hasGap } = this.#missed;
     this.#missed = {
-      ...{ dropped: dropped + frame.dropped, skipped: skipped + frame.skipped, hasGap: hasGap || frame.gap },
+      dropped: dropped + frame.dropped,
+      skipped: skipped + frame.skipped,
+      hasGap: hasGap || frame.gap,
     };
     if (frame.type === 'records') {
       this.#buffer.push(...frame.records);

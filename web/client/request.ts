@@ -36,7 +36,9 @@ export class CallError extends Error {
 
 const unreachable = (): CallError =>
   new CallError('The server did not answer. Check the connection.', {
-    ...{ status: 0, code: 'UNREACHABLE', retrySeconds: 5 },
+    status: 0,
+    code: 'UNREACHABLE',
+    retrySeconds: 5,
   });
 
 const refusal = async (answer: Response): Promise<CallError> => {

@@ -15,8 +15,14 @@ const nextHour = (): string => {
 };
 
 export const newPlan = (): Planned => ({
-  ...{ name: '', description: '', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
-  ...{ startsAt: nextHour(), durationMinutes: 60, recurrence: null, projectIds: [], excludedFromSlos: false },
+  name: '',
+  description: '',
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  startsAt: nextHour(),
+  durationMinutes: 60,
+  recurrence: null,
+  projectIds: [],
+  excludedFromSlos: false,
 });
 
 /** Rules as people say them. */

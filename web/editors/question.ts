@@ -74,7 +74,12 @@ export const queryOf = (kind: QuestionKind, written: Written, before?: Query): Q
   const queries = {
     promql: { kind: 'promql', expression: text },
     metric: {
-      ...{ kind: 'metric', metric: text, overTime, across: isRate ? 'sum' : 'avg', groupBy, ...scope },
+      kind: 'metric',
+      metric: text,
+      overTime,
+      across: isRate ? 'sum' : 'avg',
+      groupBy,
+      ...scope,
       ...(overTime === 'quantile' ? { quantile: 0.95 } : {}),
     },
     'count logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [{ function: 'count' }], groupBy },

@@ -54,11 +54,17 @@ const Form = () => {
       }}
     >
       <Field
-        {...{ name: 'range-from', label: 'From', value: typed.from, problem: problems.from }}
+        name="range-from"
+        label="From"
+        value={typed.from}
+        problem={problems.from}
         onInput={(from) => setTyped({ ...typed, from })}
       />
       <Field
-        {...{ name: 'range-to', label: 'To', value: typed.to, problem: problems.to }}
+        name="range-to"
+        label="To"
+        value={typed.to}
+        problem={problems.to}
         onInput={(to) => setTyped({ ...typed, to })}
       />
       <p class="soft">Times without a zone are UTC.</p>

@@ -48,7 +48,7 @@ export const Search = ({
 }) => {
   const [typed, setTyped] = useState(value);
   return (
-    <SearchForm {...{ label, problem, onSubmit: () => onSearch(typed) }}>
+    <SearchForm label={label} problem={problem} onSubmit={() => onSearch(typed)}>
       <input
         id="search"
         data-search

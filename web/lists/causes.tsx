@@ -73,17 +73,17 @@ const One = ({ of }: { readonly of: Cause }) => (
     {kinds[of.kind]} at <bdi>{shownText(of.at)}</bdi>, {shownMoment(of.begin).slice(0, 19)}: <Title of={of} />{' '}
     <span class="soft">({Math.round(100 * of.score)} of 100)</span>
     <Reasons title="For it" of={of.evidence} />
-    <Reasons title="Against it" of={of.against} />
+    <Reasons title="Against it" of={of.counterEvidence} />
     {of.path.length < 2 ? null : <p class="soft">By the calls {shownText(of.path.join(' → '))}</p>}
   </li>
 );
 
 const Shown = ({ of: { symptom, causes, others, reason } }: { readonly of: Found }) => (
   <>
-    {symptom.worse.length === 0 ? null : (
+    {symptom.degradations.length === 0 ? null : (
       <p>
         Worse at {shownText(symptom.services.join(', '))} since {shownMoment(symptom.begin).slice(0, 19)}:{' '}
-        {shownText(symptom.worse.join('; '))}.
+        {shownText(symptom.degradations.join('; '))}.
       </p>
     )}
     {causes.length > 0 ? (

@@ -43,9 +43,9 @@ const Parts = ({ of, depth }: { readonly of: object; readonly depth: number }) =
       {parts.slice(0, shown).map(([name, value]) => (
         <li key={name}>
           {isTree(value) ? (
-            <Branch {...{ name, value, depth }} opens={depth < 1 && below <= maxOpenBelow} />
+            <Branch name={name} value={value} depth={depth} opens={depth < 1 && below <= maxOpenBelow} />
           ) : (
-            <Named {...{ name, value }} />
+            <Named name={name} value={value} />
           )}
         </li>
       ))}

@@ -40,7 +40,12 @@ export interface RowsProps<Item> {
 /** The row that has the keyboard, after a key. */
 const moved = (key: string, at: number, page: number, last: number): number | undefined => {
   const steps: Readonly<Record<string, number>> = {
-    ...{ ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: last },
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: last,
   };
   const to = steps[key];
   return to === undefined ? undefined : Math.max(0, Math.min(last, to));
@@ -155,14 +160,21 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
       aria-activedescendant={shown.some(({ index }) => index === current) ? `row-${current}` : undefined}
       onKeyDown={onKeyDown}
     >
-      <Head {...{ columns, widths }} />
+      <Head columns={columns} widths={widths} />
       <div role="rowgroup" class="extent" style={{ height: `${virtual.getTotalSize()}px` }}>
         {shown.map(({ index, start }) => {
           const item = items[index];
           return (
             <Row<Item>
               key={keyAt(index)}
-              {...{ item, index, columns, widths, keyOf, cellsOf, classOf, onOpen }}
+              item={item}
+              index={index}
+              columns={columns}
+              widths={widths}
+              keyOf={keyOf}
+              cellsOf={cellsOf}
+              classOf={classOf}
+              onOpen={onOpen}
               measure={wraps ? virtual.measureElement : null}
               top={start - virtual.options.scrollMargin}
               isOpen={item !== undefined && keyOf(item) === open}

@@ -18,8 +18,14 @@ export const useVirtual = (
   latest.current = keyOf;
   const [keys] = useState(() => (index: number) => latest.current?.(index) ?? index);
   const options = {
-    ...{ count, overscan: beyond, scrollMargin: rowHeight, scrollPaddingStart: rowHeight, getItemKey: keys },
-    ...{ scrollToFn: elementScroll, observeElementRect, observeElementOffset },
+    count,
+    overscan: beyond,
+    scrollMargin: rowHeight,
+    scrollPaddingStart: rowHeight,
+    getItemKey: keys,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
     onChange: () => draw(undefined),

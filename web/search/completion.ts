@@ -24,8 +24,11 @@ export const typedAt = (text: string, caret: number): Typed | undefined => {
     const [, plain, inQuotes, phrase, word = ''] = ofValue;
     const length = phrase === undefined ? word.length : phrase.length + 1;
     return {
-      ...{ is: 'value', name: plain ?? (inQuotes ?? '').replace(/\\(.)/g, '$1') },
-      ...{ prefix: (phrase ?? word).replace(/\\(.)/g, '$1'), from: caret - length, to: caret },
+      is: 'value',
+      name: plain ?? (inQuotes ?? '').replace(/\\(.)/g, '$1'),
+      prefix: (phrase ?? word).replace(/\\(.)/g, '$1'),
+      from: caret - length,
+      to: caret,
     };
   }
   const ofName = name.exec(before);

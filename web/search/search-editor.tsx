@@ -92,7 +92,7 @@ export const SearchEditor = ({
     else setLocalProblem(wrong);
   };
   return (
-    <SearchForm {...{ label, problem, onSubmit: submit }}>
+    <SearchForm label={label} problem={problem} onSubmit={submit}>
       <div class="combobox">
         <input
           ref={field}
@@ -120,7 +120,7 @@ export const SearchEditor = ({
           }
           onBlur={close}
         />
-        {suggested === undefined ? null : <Options {...{ suggested, active, onSelect: select }} />}
+        {suggested === undefined ? null : <Options suggested={suggested} active={active} onSelect={select} />}
       </div>
     </SearchForm>
   );

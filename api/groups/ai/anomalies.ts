@@ -84,7 +84,7 @@ export const showAnomaly = defineOperation({
       .array(KubernetesEvent)
       .describe('What clusters told in that time, the newest first: at most 50 warnings and 50 others'),
     similar: z.array(AnomalyView).describe('Of the same series that went the same way, of the last 90 days'),
-    together: z.array(AnomalyView).describe('Of other series, which began within some steps of it'),
+    concurrent: z.array(AnomalyView).describe('Of other series, which began within some steps of it'),
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, signal }, ports) {
@@ -121,7 +121,7 @@ export const showAnomaly = defineOperation({
       near: events,
       kubernetes: clusterEvents,
       similar: similar.map((each) => anomalyView(each, marks)),
-      together: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
+      concurrent: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => anomalyView(each, [])),
       partial,
     };
   },

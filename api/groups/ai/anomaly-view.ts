@@ -18,7 +18,7 @@ export const AnomalyView = z.strictObject({
   labels: labels.describe('Of the detector'),
   begin: z.iso.datetime(),
   end: z.iso.datetime().nullable().describe('null: it lasts'),
-  why: z
+  reason: z
     .enum(['', 'over', 'changed', 'gone'])
     .describe(
       'Why it ended, where its series did not end it: the detector was switched off, asks something else, or the series is gone',
@@ -29,7 +29,9 @@ export const AnomalyView = z.strictObject({
   timesPerWeek: z.number().describe('How often a week so much is to be expected'),
   peakAt: z.iso.datetime().describe('Where it was furthest from what was expected; the values are of there'),
   value: z.number(),
-  ...{ expected: bound, low: bound, high: bound },
+  expected: bound,
+  low: bound,
+  high: bound,
   change: bound.describe('From what was expected where it began'),
   text: z.string(),
   verdict: z.enum(anomalyVerdicts).nullable().describe('What somebody said of it'),
@@ -44,11 +46,26 @@ export const anomalyView = (
   const { id, detectorId, detectorName, projectId, key, name, unit, labels: own, score, value, before } = anomaly;
   const mark = feedback.flatMap(({ marks }) => marks).find(({ anomalyId }) => anomalyId === id);
   return {
-    ...{ id, detectorId, detectorName, projectId, series: { key, name, unit, labels: { ...own } } },
-    ...{ labels: { ...anomaly.detectorLabels }, begin: timeOf(anomaly.beginMs) },
-    ...{ end: anomaly.endMs === null ? null : timeOf(anomaly.endMs), why: anomaly.why, sign: anomaly.sign },
-    ...{ direction: anomaly.direction, score, timesPerWeek: timesAWeek(score), peakAt: timeOf(anomaly.peakMs), value },
-    ...{ expected: anomaly.expected, low: anomaly.low, high: anomaly.high },
-    ...{ change: before === null ? null : value - before, text: anomalyText(anomaly), verdict: mark?.verdict ?? null },
+    id,
+    detectorId,
+    detectorName,
+    projectId,
+    series: { key, name, unit, labels: { ...own } },
+    labels: { ...anomaly.detectorLabels },
+    begin: timeOf(anomaly.beginMs),
+    end: anomaly.endMs === null ? null : timeOf(anomaly.endMs),
+    reason: anomaly.why,
+    sign: anomaly.sign,
+    direction: anomaly.direction,
+    score,
+    timesPerWeek: timesAWeek(score),
+    peakAt: timeOf(anomaly.peakMs),
+    value,
+    expected: anomaly.expected,
+    low: anomaly.low,
+    high: anomaly.high,
+    change: before === null ? null : value - before,
+    text: anomalyText(anomaly),
+    verdict: mark?.verdict ?? null,
   };
 };

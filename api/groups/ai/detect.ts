@@ -61,7 +61,10 @@ export const detectAnomalies = defineOperation({
     for (const { points, name, labels, unit } of found.series) {
       const { scored, state } = await scoredOf(points, each, signal);
       series.push({
-        ...{ name, labels: { ...labels }, unit, isLearning: state === undefined || isLearning(state) },
+        name,
+        labels: { ...labels },
+        unit,
+        isLearning: state === undefined || isLearning(state),
         points: scored.map(rowOf),
         anomalies: episodesOf(scored),
       });

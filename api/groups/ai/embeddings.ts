@@ -86,7 +86,12 @@ const embed = async (
   const inputs = texts.map(cut);
   const result = await sendToModel(
     {
-      ...{ purpose: 'embedding', counter: 'model-embeddings', path: '/embeddings', model, maxBytes, timeoutMs },
+      purpose: 'embedding',
+      counter: 'model-embeddings',
+      path: '/embeddings',
+      model,
+      maxBytes,
+      timeoutMs,
       sent: JSON.stringify(inputs),
       // About as many as English has.
       tokens: Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / 3),
@@ -155,7 +160,8 @@ const fillMissing = async (
   return await fill(
     missing.slice(0, maxTexts),
     {
-      ...{ model, nothing: new Int8Array(length) },
+      model,
+      nothing: new Int8Array(length),
       async store(given, read) {
         const own = given.map((text, nth) => [vectorKey(text), read[nth] ?? new Int8Array()] as const);
         for (const [key, vector] of own) vectors.set(tenantId, key, vector);

@@ -18,20 +18,24 @@ import { anomalyId } from './anomalies.ts';
 const Answer = z.strictObject({
   anomalyId: z.string(),
   verdict: z.enum(anomalyVerdicts).nullable(),
-  leastChange: z.number().describe('A smaller change of this series that goes the same way is no anomaly any more'),
+  minChange: z.number().describe('A smaller change of this series that goes the same way is no anomaly any more'),
   factor: z.number().describe('By which the false alarms are multiplied that are allowed to it'),
 });
 
 const markOf = (anomaly: StoredAnomaly, verdict: AnomalyMark['verdict'], by: string, at: number): AnomalyMark => ({
-  ...{ anomalyId: anomaly.id, verdict, direction: anomaly.direction },
-  ...{ change: anomaly.value - (anomaly.before ?? anomaly.value), atMs: anomaly.beginMs },
-  ...{ markedAt: new Date(at).toISOString(), by },
+  anomalyId: anomaly.id,
+  verdict,
+  direction: anomaly.direction,
+  change: anomaly.value - (anomaly.before ?? anomaly.value),
+  atMs: anomaly.beginMs,
+  markedAt: new Date(at).toISOString(),
+  by,
 });
 
 const answerOf = ({ id, direction }: StoredAnomaly, feedback: Pick<AnomalyFeedback, 'marks'>) => {
   const { minChange: min, factor } = movedBy(feedback);
   const verdict = feedback.marks.find((mark) => mark.anomalyId === id)?.verdict ?? null;
-  return { anomalyId: id, verdict, leastChange: min[direction], factor: factor[direction] };
+  return { anomalyId: id, verdict, minChange: min[direction], factor: factor[direction] };
 };
 
 export const markAnomaly = defineOperation({

@@ -112,7 +112,10 @@ const post = async <Read>(
       'content-type': 'application/json',
       ...(MODEL_KEY !== undefined && { authorization: `Bearer ${MODEL_KEY}` }),
     },
-    ...{ body: JSON.stringify(body), timeoutMs, maxBytes, signal },
+    body: JSON.stringify(body),
+    timeoutMs,
+    maxBytes,
+    signal,
   });
   if (answer.status !== 200) {
     const { status } = answer;
@@ -162,15 +165,13 @@ export const queryModel = async (question: ModelQuestion, context: ModelContext)
   const { MODEL_NAME: model } = context.ports.settings;
   const result = await sendToModel(
     {
-      ...{
-        purpose,
-        model,
-        sent,
-        tokens: tokensOf(messages),
-        counter: 'model',
-        path: completions,
-        maxBytes: maxAnswerBytes,
-      },
+      purpose,
+      model,
+      sent,
+      tokens: tokensOf(messages),
+      counter: 'model',
+      path: completions,
+      maxBytes: maxAnswerBytes,
       body: { model, messages, temperature: 0, max_tokens: maxAnswerTokens, stream: false },
       read: (answer) => Completion.safeParse(answer).data?.choices[0]?.message.content,
     },

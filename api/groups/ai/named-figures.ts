@@ -102,7 +102,11 @@ export const figuresNamed = async (
   const requests = [...own, ...others];
   const results = await Promise.all(requests.map((each) => answered(each, context)));
   return requests.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
-    ...{ passage, query, from: formatTime(from), to: formatTime(to), stepMs: stepMs ?? null },
+    passage,
+    query,
+    from: formatTime(from),
+    to: formatTime(to),
+    stepMs: stepMs ?? null,
     sentence: sentenceOf({ query, range: { from, to }, stepMs, timeZone }),
     ...(results[index] ?? { result: null, reason: 'it was not run' }),
   }));

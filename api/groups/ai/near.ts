@@ -28,7 +28,9 @@ export const eventsNear = async (
 ): Promise<FeedEvent[]> => {
   const query = {
     range: rangeNear(anomaly),
-    ...{ kinds: nearKinds, isChosen: true, projectId: anomaly.projectId || undefined },
+    kinds: nearKinds,
+    isChosen: true,
+    projectId: anomaly.projectId || undefined,
   };
   const sources = eventSources(query, { reading: readingOf(caller, ports), ports, partial, tenantId: caller.tenantId });
   const { events } = await feedPage(sources, { limit: near.max, after: {} });

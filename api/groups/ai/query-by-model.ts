@@ -61,7 +61,10 @@ const readAnswer = async (
   if (problem !== undefined) throw new QueryError('VALIDATION_FAILED', `${problem.path}: ${problem.message}`);
   const search = 'search' in query && query.search !== undefined ? [query.search] : [];
   return {
-    ...{ query, range, conditions: search, words: words.map((word) => ({ ...word, became: null })) },
+    query,
+    range,
+    conditions: search,
+    words: words.map((word) => ({ ...word, mappedTo: null })),
     stepMs: step == null || query.kind === 'rows' ? undefined : stepOf(step, range),
   };
 };

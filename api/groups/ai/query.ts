@@ -18,7 +18,7 @@ import { type ModelQuery, queryByModel } from './query-by-model.ts';
 import { timeZoneField } from './requested-time-zone.ts';
 
 const words = z
-  .array(z.strictObject({ text: z.string(), became: z.string().nullable() }))
+  .array(z.strictObject({ text: z.string(), mappedTo: z.string().nullable() }))
   .describe('Each word of the question beside what it became; null: it has no part in the query');
 const queryFields = {
   query: Query,
@@ -56,7 +56,7 @@ export const answerQuestion = defineOperation({
       .strictObject({
         ...queryFields,
         result: Result,
-        nothingFound: z.string().nullable().describe('Of a result without values: which condition excludes all'),
+        emptyReason: z.string().nullable().describe('Of a result without values: which condition excludes all'),
       })
       .nullable(),
     alternatives: z.array(QueryView).describe('Where the question has several meanings: ask one of these queries'),
@@ -141,5 +141,5 @@ const resultOf = async (parsedQuestion: Interpretation, reading: QueryReading, s
   const { query, range, stepMs } = parsedQuestion;
   const result = await run(query, reading, { range, stepMs, signal });
   const nothingFound = isEmpty(result, query) ? ((await excludingIn(parsedQuestion, reading, signal)) ?? null) : null;
-  return { result, nothingFound };
+  return { result, emptyReason: nothingFound };
 };

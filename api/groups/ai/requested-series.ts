@@ -100,7 +100,9 @@ export const readRequestedSeries = async (
     );
   const cut = new Set(result.partialSteps);
   const series = result.series.map(({ name, labels, unit, points }) => ({
-    ...{ name, labels, unit },
+    name,
+    labels,
+    unit,
     points: points.map(([timeMs, value]): Point => [timeMs, cut.has(timeMs) ? null : numberOf(value)]),
   }));
   return { series, stepMs, partial: result.partial };

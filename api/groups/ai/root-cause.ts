@@ -22,7 +22,7 @@ const Cause = z.strictObject({
   link: z.string().describe('Where it is shown; empty where nowhere'),
   score: z.number().describe('0 to 1: how well it explains the symptom. From 0.3 on it is claimed'),
   evidence: z.array(z.string()).describe('What speaks for it'),
-  against: z.array(z.string()).describe('What speaks against it'),
+  counterEvidence: z.array(z.string()).describe('What speaks against it'),
   path: z.array(z.string()).describe('Calls from the symptom to it; empty where there are none'),
 });
 
@@ -34,11 +34,18 @@ const causeView = ({
   link,
   score,
   evidence,
-  against,
+  counterEvidence,
   path,
 }: Judged): z.output<typeof Cause> => ({
-  ...{ kind, at, title, link, score: Number(score.toFixed(3)), begin: new Date(beginMs).toISOString() },
-  ...{ evidence: [...evidence], against: [...against], path: path.map(nodeName) },
+  kind,
+  at,
+  title,
+  link,
+  score: Number(score.toFixed(3)),
+  begin: new Date(beginMs).toISOString(),
+  evidence: [...evidence],
+  counterEvidence: [...counterEvidence],
+  path: path.map(nodeName),
 });
 
 /** The causes on the path, and changes of what shows the symptom where those explain it. */
@@ -48,7 +55,8 @@ const answered = (found: Pick<Causes, 'causes' | 'others' | 'reason'>, shown: re
   return {
     state: causes.length > 0 ? ('found' as const) : ('inconclusive' as const),
     reason: causes.length > 0 ? null : found.reason,
-    ...{ causes: causes.map(causeView), others: others.map(causeView) },
+    causes: causes.map(causeView),
+    others: others.map(causeView),
   };
 };
 
@@ -70,7 +78,7 @@ export const findRootCause = defineOperation({
       services: z.array(z.string()),
       noticed: z.iso.datetime(),
       begin: z.iso.datetime().nullable().describe('When requests began to be worse; null where they are not'),
-      worse: z.array(z.string()).describe('What of requests is worse than in the hour before'),
+      degradations: z.array(z.string()).describe('What of requests is worse than in the hour before'),
     }),
     causes: z.array(Cause).describe('Those that are claimed, the likeliest first'),
     others: z.array(Cause).describe('What else happened, with what speaks against it; 20 at most'),
@@ -88,7 +96,7 @@ export const findRootCause = defineOperation({
     const noticed = new Date(incidentContext?.noticedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {
       const reason = 'nothing that shows it names a service or a host that serves requests: there is no path to follow';
-      const none = { services: [...symptom.services], noticed, begin: null, worse: [] };
+      const none = { services: [...symptom.services], noticed, begin: null, degradations: [] };
       const shown = judgeShown(changes, { ...symptom, isWorse: false });
       return { ...answered({ causes: [], others: [], reason }, shown), symptom: none };
     }
@@ -98,7 +106,9 @@ export const findRootCause = defineOperation({
     return {
       ...answered(found, shown),
       symptom: {
-        ...{ services: incidentContext.symptoms.map(nodeName), noticed, worse: [...worse] },
+        services: incidentContext.symptoms.map(nodeName),
+        noticed,
+        degradations: [...worse],
         begin: worse.length === 0 ? null : new Date(onsetMs).toISOString(),
       },
     };

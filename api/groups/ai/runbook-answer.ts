@@ -39,7 +39,7 @@ export const answerFromRunbooks = defineOperation({
     model: z
       .strictObject({
         used: z.boolean().describe('false: the sentences stand in the passages as they are'),
-        leftOut: z.int().describe('Sentences of the model that no passage says, or whose numbers are in none'),
+        excluded: z.int().describe('Sentences of the model that no passage says, or whose numbers are in none'),
         reason: z.string().nullable().describe('Why it was not used'),
       })
       .nullable()
@@ -58,9 +58,12 @@ export const answerFromRunbooks = defineOperation({
     const figures = await figuresNamed(question, fitting, { caller, ports, signal, range, timeZone });
     return {
       sentences: shown.map(({ text, passages }) => ({ text, passages: [...passages] })),
-      ...{ reason, passages: found.passages.map(passageView), figures },
-      ...{ notRead: found.notRead, embeddings: found.embeddings },
-      model: model && { used: model.used, leftOut: model.leftOut, reason: model.reason },
+      reason,
+      passages: found.passages.map(passageView),
+      figures,
+      notRead: found.notRead,
+      embeddings: found.embeddings,
+      model: model && { used: model.used, excluded: model.excluded, reason: model.reason },
     };
   },
 });

@@ -31,7 +31,14 @@ const DocumentView = z.strictObject({
 });
 
 const viewOf = ({ id, title, format, url, bytes, passages, addedBy, createdAt }: RunbookDocument & Stored) => ({
-  ...{ id, title, format, url, bytes, passages, addedBy, createdAt },
+  id,
+  title,
+  format,
+  url,
+  bytes,
+  passages,
+  addedBy,
+  createdAt,
 });
 
 /** A body that is the document itself. */

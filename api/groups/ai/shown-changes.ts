@@ -34,7 +34,8 @@ export const changesOfShown = async (
       const records = await newestRecords(documents, tenantId, filter, { limit: maxChanges });
       return records.map(
         ({ at, action, details }): ChangeOfShown => ({
-          ...{ shownBy: one, atMs: Date.parse(at) },
+          shownBy: one,
+          atMs: Date.parse(at),
           title: `${action}${details === null || details.resourceName === '' ? '' : ` ${details.resourceName}`}`,
         }),
       );

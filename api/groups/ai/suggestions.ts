@@ -57,7 +57,8 @@ const marksOf = async ({ caller, ports }: RequestContext, ids: readonly string[]
 const openSuggestions = async (context: RequestContext): Promise<Suggested> => {
   const { suggestions, missing } = await suggestNow({
     documents: context.ports.documents.of(context.caller.tenantId),
-    ...{ reading: readingOf(context.caller, context.ports), log: context.ports.log },
+    reading: readingOf(context.caller, context.ports),
+    log: context.ports.log,
   });
   const idOf = (suggestion: Suggestion): string => suggestionId(context.caller.tenantId, suggestion);
   const marks = new Map((await marksOf(context, suggestions.map(idOf))).map((mark) => [mark.id, mark]));

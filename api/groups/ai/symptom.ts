@@ -68,7 +68,8 @@ const ofAlerts = async (
     const ended = own.find(({ to_state, ms }) => to_state === 'inactive' && Number(ms) > Number(begun.ms));
     return [
       {
-        ...{ services: serviceIn(begun.labels), hosts: hostIn(begun.labels) },
+        services: serviceIn(begun.labels),
+        hosts: hostIn(begun.labels),
         shownBy: [{ what: 'alert rule', id: begun.rule_id }],
         noticedMs: Number(isOfIt ? pending.ms : begun.ms),
         untilMs: ended === undefined ? reading.nowMs : Number(ended.ms),
@@ -107,15 +108,22 @@ export const symptomOf = async (request: SymptomRequest, context: RequestContext
     const found = await findAnomaly(readingOf(caller, ports), anomalyId);
     if (found === undefined) throw missing('anomalyId', 'anomaly');
     return {
-      ...{ services: serviceIn(found.labels), hosts: hostIn(found.labels), isRange: false },
+      services: serviceIn(found.labels),
+      hosts: hostIn(found.labels),
+      isRange: false,
       shownBy: [{ what: 'detector', id: found.detectorId }],
-      ...{ noticedMs: found.beginMs, untilMs: found.endMs ?? ports.clock.now() },
+      noticedMs: found.beginMs,
+      untilMs: found.endMs ?? ports.clock.now(),
     };
   }
   if (incidentId !== undefined) return { ...(await ofIncident(incidentId, context)), isRange: false };
   const { from, to } = parseRange(request, ports.clock.now());
   return {
-    ...{ services: [service ?? ''], hosts: [], shownBy: [], isRange: true },
-    ...{ noticedMs: Number(from / 1_000_000n), untilMs: Number(to / 1_000_000n) },
+    services: [service ?? ''],
+    hosts: [],
+    shownBy: [],
+    isRange: true,
+    noticedMs: Number(from / 1_000_000n),
+    untilMs: Number(to / 1_000_000n),
   };
 };

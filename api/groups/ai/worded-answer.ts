@@ -24,12 +24,12 @@ const maxQuestionLength = 1_000;
 export interface Worded {
   readonly used: boolean;
   readonly sentences: readonly Cited[];
-  readonly leftOut: number;
+  readonly excluded: number;
   /** Why it was not used. */
   readonly reason: string | null;
 }
 
-const unused = (reason: string, leftOut = 0): Worded => ({ used: false, sentences: [], leftOut, reason });
+const unused = (reason: string, excluded = 0): Worded => ({ used: false, sentences: [], excluded, reason });
 
 /** null where there is no model for the organization. */
 export const wordedByModel = async (
@@ -40,14 +40,16 @@ export const wordedByModel = async (
   if (!hasModel(context)) return null;
   const cut = (text: string, maxLength: number): string => text.slice(0, maxLength).toWellFormed();
   const sources = passages.map(({ book, text }, number) => ({
-    ...{ number, title: book.title, text: cut(text, maxPassageLength) },
+    number,
+    title: book.title,
+    text: cut(text, maxPassageLength),
   }));
   const material = { question: cut(question, maxQuestionLength), sources };
   const answer = await queryModel({ purpose: 'answer', orders, material }, context);
   if ('reason' in answer) return unused(answer.reason);
   const written = Written.safeParse(jsonIn(answer.text));
   if (!written.success) return unused('the model did not answer with the JSON that was asked for');
-  const { sentences, leftOut } = checkSentences(written.data.sentences, passages);
-  if (sentences.length === 0) return unused('no sentence of the model is said by a passage', leftOut);
-  return { used: true, sentences, leftOut, reason: null };
+  const { sentences, excluded } = checkSentences(written.data.sentences, passages);
+  if (sentences.length === 0) return unused('no sentence of the model is said by a passage', excluded);
+  return { used: true, sentences, excluded, reason: null };
 };

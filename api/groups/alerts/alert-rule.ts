@@ -41,7 +41,7 @@ const ManagedBy = z
     'The service level objective or synthetic check that made it, and through which alone it is changed; null of other rules',
   );
 
-const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, standing: Status, ...storedView });
+const View = z.strictObject({ ...AlertRuleFields.shape, managedBy: ManagedBy, status: Status, ...storedView });
 
 export const collection = alertRules as CollectionDefinition<object> as CollectionDefinition<Document>;
 
@@ -49,10 +49,14 @@ const statusOf = (rule: Document & Stored, found: ActiveAlert | undefined, nowMs
   found === undefined
     ? null
     : {
-        ...{ state: found.state, groups: found.groups, firing: found.firing, error: found.error || null },
+        state: found.state,
+        groups: found.groups,
+        firing: found.firing,
+        error: found.error || null,
         evaluatedAt: new Date(found.evaluatedMs).toISOString(),
         ...shownStaleness(rule, found.evaluatedMs, nowMs),
-        ...{ durationMs: found.durationMs, lateMs: found.lateMs },
+        durationMs: found.durationMs,
+        lateMs: found.lateMs,
       };
 
 const show = async (
@@ -68,9 +72,12 @@ const show = async (
     ...AlertRuleFields.parse(
       Object.fromEntries(Object.entries(document).filter(([name]) => name in AlertRuleFields.shape)),
     ),
-    ...{ id: document.id, version: document.version, createdAt: document.createdAt, updatedAt: document.updatedAt },
+    id: document.id,
+    version: document.version,
+    createdAt: document.createdAt,
+    updatedAt: document.updatedAt,
     managedBy: document.managedBy ?? null,
-    standing: statusOf(document, states.get(document.id), ports.clock.now()),
+    status: statusOf(document, states.get(document.id), ports.clock.now()),
   }));
 };
 
@@ -134,8 +141,11 @@ const shared: Omit<
     condition: {
       kind: 'threshold',
       query: {
-        ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
-        ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+        kind: 'aggregate',
+        signal: 'logs',
+        search: 'severity:error',
+        measures: [{ function: 'count' }],
+        groupBy: ['service'],
       },
       window: '5m',
       thresholds: [

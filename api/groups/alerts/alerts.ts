@@ -88,10 +88,20 @@ const shownOfRule = (
   const { alertId, ruleId, startedAtMs, labels, value } = alert;
   const templateValues = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
   return {
-    ...{ id: alertId, origin: 'rule', ruleId, ruleName: rule.name, projectId: alert.projectId },
-    ...{ evaluatedAt: iso(alert.evaluatedMs), ...shownStaleness(rule, alert.evaluatedMs, nowMs) },
-    ...{ state: alert.state, severity: alert.severity, value, reason: alert.reason, since: iso(alert.sinceMs) },
-    ...{ startedAt: iso(startedAtMs), labels: alertLabels(rule, templateValues) },
+    id: alertId,
+    origin: 'rule',
+    ruleId,
+    ruleName: rule.name,
+    projectId: alert.projectId,
+    evaluatedAt: iso(alert.evaluatedMs),
+    ...shownStaleness(rule, alert.evaluatedMs, nowMs),
+    state: alert.state,
+    severity: alert.severity,
+    value,
+    reason: alert.reason,
+    since: iso(alert.sinceMs),
+    startedAt: iso(startedAtMs),
+    labels: alertLabels(rule, templateValues),
     annotations: alertAnnotations(rule, templateValues, queried),
     acknowledged: shownMark(holding(mark, startedAtMs)),
   };
@@ -110,9 +120,22 @@ const shownOfPlatform = async (
     found.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
       const { labels, state, severity, value, reason, sinceMs, startedAtMs } = alert;
       return {
-        ...{ id: alertId, origin: 'platform' as const, ruleId, ruleName, projectId, evaluatedAt: iso(evaluatedMs) },
-        ...{ stale: false, staleSince: null, state, severity, value, reason, since: iso(sinceMs) },
-        ...{ startedAt: iso(startedAtMs), labels: { ...labels }, annotations: { ...annotations } },
+        id: alertId,
+        origin: 'platform' as const,
+        ruleId,
+        ruleName,
+        projectId,
+        evaluatedAt: iso(evaluatedMs),
+        stale: false,
+        staleSince: null,
+        state,
+        severity,
+        value,
+        reason,
+        since: iso(sinceMs),
+        startedAt: iso(startedAtMs),
+        labels: { ...labels },
+        annotations: { ...annotations },
         acknowledged: shownMark(holding(await marks.find(alertId), startedAtMs)),
       };
     }),
@@ -222,7 +245,10 @@ export const acknowledgeAlert = defineOperation({
     const [shown] = alert === undefined ? [] : await shownAlerts([alert], caller, ports);
     if (alert === undefined || shown === undefined) throw notFound('alert');
     const mark: AlertAcknowledgement = {
-      ...{ ruleId: alert.ruleId, startedAtMs: alert.startedAtMs ?? 0, by: caller.actor.id, note: body.note },
+      ruleId: alert.ruleId,
+      startedAtMs: alert.startedAtMs ?? 0,
+      by: caller.actor.id,
+      note: body.note,
       at: new Date(ports.clock.now()).toISOString(),
     };
     try {

@@ -68,7 +68,9 @@ const groupsOf = (transitions: readonly AlertTransition[], doneMs: number) => {
   return [...byAlert]
     .filter(([, { firings }]) => firings > 0)
     .map(([alertId, { labels, firings, firingMs, sinceMs }]) => ({
-      ...{ alertId, labels, firings },
+      alertId,
+      labels,
+      firings,
       firingMs: firingMs + (sinceMs === undefined ? 0 : doneMs - sinceMs),
     }));
 };
@@ -77,11 +79,20 @@ const shown = (backtest: AlertBacktest & Stored): z.input<typeof BacktestView> =
   const { id, ruleId, fromMs, toMs, status, doneMs, evaluations, failed, lastError, transitions } = backtest;
   const time = (ms: number): string => new Date(ms).toISOString();
   return {
-    ...{ id, ruleId: backtest.ruleVersion === 0 ? null : ruleId, rule: AlertRuleFields.parse(backtest.rule) },
-    ...{ from: time(fromMs), to: time(toMs), status, evaluations, failed, lastError: lastError || null },
+    id,
+    ruleId: backtest.ruleVersion === 0 ? null : ruleId,
+    rule: AlertRuleFields.parse(backtest.rule),
+    from: time(fromMs),
+    to: time(toMs),
+    status,
+    evaluations,
+    failed,
+    lastError: lastError || null,
     progress: toMs === fromMs ? 1 : Math.min(1, Math.max(0, (doneMs - fromMs) / (toMs - fromMs))),
-    ...{ groups: groupsOf(transitions, doneMs), transitions: transitions.map(shownTransition) },
-    ...{ isCut: backtest.isCut, createdAt: backtest.createdAt },
+    groups: groupsOf(transitions, doneMs),
+    transitions: transitions.map(shownTransition),
+    isCut: backtest.isCut,
+    createdAt: backtest.createdAt,
   };
 };
 
@@ -158,8 +169,19 @@ export const startBacktest = defineOperation({
           `${running} backtests of this organization are running already: wait for one to end`,
         );
       const begun: AlertBacktest = {
-        ...{ rule: fields, queryVersion, ...of, fromMs, toMs, status: 'running', doneMs: fromMs, evaluations: 0 },
-        ...{ failed: 0, transitions: [], isCut: false, lastError: '', state: emptyState() },
+        rule: fields,
+        queryVersion,
+        ...of,
+        fromMs,
+        toMs,
+        status: 'running',
+        doneMs: fromMs,
+        evaluations: 0,
+        failed: 0,
+        transitions: [],
+        isCut: false,
+        lastError: '',
+        state: emptyState(),
       };
       const inserted = await stored.insert(begun);
       // A rule that is not saved has the backtest's id.

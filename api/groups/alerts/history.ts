@@ -68,15 +68,24 @@ export const listEvaluations = defineOperation({
     const page = historyPageOf('alert-evaluations', query, reading);
     const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
     const { shown, nextCursor } = cutHistoryPage('alert-evaluations', rows, {
-      ...{ ...page, limit: query.limit },
+      ...page,
+      limit: query.limit,
       idOf: () => query.alertId ?? '-',
     });
     return {
       items: shown.map((row) => ({
-        ...{ at: new Date(Number(row.ms)).toISOString(), state: row.state, severity: row.severity || null },
-        ...{ value: row.value, reason: row.reason, labels: { ...row.labels }, error: row.error || null },
-        ...{ ruleVersion: row.rule_version, durationMs: row.duration_ms, lateMs: row.late_ms },
-        ...{ groups: row.groups, firing: row.firing },
+        at: new Date(Number(row.ms)).toISOString(),
+        state: row.state,
+        severity: row.severity || null,
+        value: row.value,
+        reason: row.reason,
+        labels: { ...row.labels },
+        error: row.error || null,
+        ruleVersion: row.rule_version,
+        durationMs: row.duration_ms,
+        lateMs: row.late_ms,
+        groups: row.groups,
+        firing: row.firing,
       })),
       nextCursor,
     };

@@ -25,7 +25,7 @@ const Status = z.strictObject({
 
 const View = z.strictObject({
   ...RecordingGroupFields.shape,
-  standing: z
+  status: z
     .array(Status)
     .nullable()
     .describe('How each rule stands by its last evaluation; null where that cannot be read now'),
@@ -40,9 +40,12 @@ const statusOf = (
   group.rules.map(({ record }, index) => {
     const last = states.get(recordingRuleId(group.id, index));
     return {
-      ...{ record, evaluatedAt: iso(last?.evaluatedMs), error: last?.error || null },
+      record,
+      evaluatedAt: iso(last?.evaluatedMs),
+      error: last?.error || null,
       ...shownStaleness(group, last?.evaluatedMs ?? 0, nowMs),
-      ...{ series: last?.groups ?? 0, durationMs: last?.durationMs ?? 0 },
+      series: last?.groups ?? 0,
+      durationMs: last?.durationMs ?? 0,
     };
   });
 
@@ -59,8 +62,11 @@ const show = async (
     const { id, version, createdAt, updatedAt, ...document } = group;
     return {
       ...RecordingGroupFields.parse(document),
-      ...{ id, version, createdAt, updatedAt },
-      standing: states === undefined ? null : statusOf(group, states, ports.clock.now()),
+      id,
+      version,
+      createdAt,
+      updatedAt,
+      status: states === undefined ? null : statusOf(group, states, ports.clock.now()),
     };
   });
 };

@@ -35,7 +35,10 @@ const viewOf = (routing: AlertRouting & Pick<Stored, 'version'>): AlertRouting =
   AlertRouting.parse(onlyFields(routing));
 
 const onlyFields = ({ route, receivers, inhibitRules, timeIntervals }: AlertRouting): AlertRouting => ({
-  ...{ route, receivers, inhibitRules, timeIntervals },
+  route,
+  receivers,
+  inhibitRules,
+  timeIntervals,
 });
 
 export const getAlertRouting = defineOperation({
@@ -142,7 +145,9 @@ export const testAlertRouting = defineOperation({
     ),
     routes: z.array(
       z.strictObject({
-        ...{ id: z.string(), receiver: z.string(), matchers: z.string() },
+        id: z.string(),
+        receiver: z.string(),
+        matchers: z.string(),
         outcome: z.enum(['reached', 'passed on', 'not matched', 'not tried']),
         reason: z.string(),
       }),

@@ -124,7 +124,9 @@ export const previewSilence = defineOperation({
     muted: z.int(),
     items: z.array(
       z.strictObject({
-        ...{ alertId: z.string(), ruleId: z.string(), ruleName: z.string() },
+        alertId: z.string(),
+        ruleId: z.string(),
+        ruleName: z.string(),
         labels: z.record(z.string(), z.string()),
       }),
     ),

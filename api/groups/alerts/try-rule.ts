@@ -25,14 +25,18 @@ import { GroupView, shownGroup, shownTransition, TransitionView } from './views.
 const maxShown = 1000;
 
 const Past = z.strictObject({
-  ...{ from: z.string(), to: z.string(), stepMs: z.int() },
+  from: z.string(),
+  to: z.string(),
+  stepMs: z.int(),
   series: z
     .array(Series)
     .describe('The largest; each value at the end of its window, when the rule would have read it'),
   limits: z
     .array(
       z.strictObject({
-        ...{ severity: z.string(), operator: z.string(), value: z.number() },
+        severity: z.string(),
+        operator: z.string(),
+        value: z.number(),
         upper: z.number().nullable().describe('Of outside; null of other operators'),
       }),
     )
@@ -44,8 +48,13 @@ const Past = z.strictObject({
 const time = (ms: number): string => new Date(ms).toISOString();
 
 const shownPast = ({ fromMs, toMs, stepMs, series, limits, partial }: PastValues): z.input<typeof Past> => ({
-  ...{ from: time(fromMs), to: time(toMs), stepMs, error: null },
-  ...{ series: [...series], limits: [...limits], partial: [...partial] },
+  from: time(fromMs),
+  to: time(toMs),
+  stepMs,
+  error: null,
+  series: [...series],
+  limits: [...limits],
+  partial: [...partial],
 });
 
 interface PastRange {
@@ -66,7 +75,7 @@ const pastOf = async (
     return shownPast(await pastValues({ condition, delay }, reading, { range, signal }));
   } catch (error) {
     signal.throwIfAborted();
-    return { ...{ from: time(reading.nowMs), to: time(reading.nowMs), stepMs: 0, error: messageOf(error) }, ...empty };
+    return { from: time(reading.nowMs), to: time(reading.nowMs), stepMs: 0, error: messageOf(error), ...empty };
   }
 };
 const empty = { series: [], limits: [], partial: [] };
@@ -110,7 +119,8 @@ export const previewAlertRule = defineOperation({
     const { from, to } = query;
     const [answer, past] = await Promise.all([
       queryRule(rule, reading, {
-        ...{ nowMs, signal },
+        nowMs,
+        signal,
         onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
       }),
       from === undefined ? null : pastOf(rule, { from, to }, reading, signal),
@@ -121,7 +131,9 @@ export const previewAlertRule = defineOperation({
       createTextQuery(reading, { signal }),
     );
     return {
-      ...{ state: evaluation.ruleState, error: evaluation.error ?? null, at: new Date(nowMs).toISOString() },
+      state: evaluation.ruleState,
+      error: evaluation.error ?? null,
+      at: new Date(nowMs).toISOString(),
       groupCount: evaluation.groups.length,
       groups: evaluation.groups.slice(0, maxShown).map(shownGroup),
       transitions: evaluation.transitions.slice(0, maxShown).map(shownTransition),

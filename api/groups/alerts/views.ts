@@ -58,25 +58,30 @@ export const shownTransition = ({
 }: AlertTransition) => ({
   ...rest,
   projectId: rest.projectId ?? '',
-  ...{
-    at: new Date(atMs).toISOString(),
-    startedAt: iso(startedAtMs),
-    endedAt: iso(endedAtMs),
-    isTest: rest.isTest === true,
-  },
+  at: new Date(atMs).toISOString(),
+  startedAt: iso(startedAtMs),
+  endedAt: iso(endedAtMs),
+  isTest: rest.isTest === true,
 });
 
 export const pastTransition = (row: PastTransition): z.input<typeof TransitionView> => ({
-  ...{ id: row.id, alertId: row.alert_id, ruleId: row.rule_id, ruleName: row.rule_name, ruleVersion: row.rule_version },
-  ...{ projectId: row.project, at: new Date(Number(row.ms)).toISOString(), from: row.from_state, to: row.to_state },
-  ...{ severity: row.severity, labels: { ...row.labels }, annotations: { ...row.annotations } },
-  ...{
-    startedAt: iso(row.started),
-    endedAt: iso(row.ended),
-    value: row.value,
-    reason: row.reason,
-    isTest: row.is_test,
-  },
+  id: row.id,
+  alertId: row.alert_id,
+  ruleId: row.rule_id,
+  ruleName: row.rule_name,
+  ruleVersion: row.rule_version,
+  projectId: row.project,
+  at: new Date(Number(row.ms)).toISOString(),
+  from: row.from_state,
+  to: row.to_state,
+  severity: row.severity,
+  labels: { ...row.labels },
+  annotations: { ...row.annotations },
+  startedAt: iso(row.started),
+  endedAt: iso(row.ended),
+  value: row.value,
+  reason: row.reason,
+  isTest: row.is_test,
 });
 
 export const GroupView = z.strictObject({
@@ -92,5 +97,7 @@ export const GroupView = z.strictObject({
 
 export const shownGroup = ({ sinceMs, startedAtMs, ...group }: GroupResult): z.input<typeof GroupView> => ({
   ...group,
-  ...{ labels: { ...group.labels }, since: iso(sinceMs), startedAt: iso(startedAtMs) },
+  labels: { ...group.labels },
+  since: iso(sinceMs),
+  startedAt: iso(startedAtMs),
 });

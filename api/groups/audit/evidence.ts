@@ -146,7 +146,10 @@ export const verifyEvidence = defineOperation({
     return {
       valid: firstBreak === undefined,
       firstBreak: firstBreak ?? null,
-      ...{ records, erasedDetails, erasures: [...erasures], heads },
+      records,
+      erasedDetails,
+      erasures: [...erasures],
+      heads,
       lastHead: lastHead === undefined ? null : headViewOf(lastHead),
       unsigned: Math.max(0, extent.upTo - (extent.newestHead?.size ?? 0)),
       checkedAt: new Date(clock.now()).toISOString(),

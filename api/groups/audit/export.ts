@@ -65,8 +65,11 @@ const evidence = async ({ tenantId, organization }: Caller, ports: Ports): Promi
   const extent = await extentOf({ documents, heads, key }, tenantId);
   return evidenceLines(
     {
-      ...{ tenantId, organization: organization.name, exportedAt: new Date(clock.now()).toISOString() },
-      ...{ keyId: key.id, publicKey: key.publicKey },
+      tenantId,
+      organization: organization.name,
+      exportedAt: new Date(clock.now()).toISOString(),
+      keyId: key.id,
+      publicKey: key.publicKey,
     },
     chainItems({ documents, heads }, tenantId, extent),
     extent.end,

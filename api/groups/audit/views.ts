@@ -32,7 +32,11 @@ export const AuditRecordView = AuditRecordSummary.extend({
 export const summaryOf = (record: AuditRecord & { readonly id: string }): z.output<typeof AuditRecordSummary> => {
   const { id, sequence, at, action, actor, resource, requestId, details } = record;
   return {
-    ...{ id, sequence, at, action, requestId },
+    id,
+    sequence,
+    at,
+    action,
+    requestId,
     actor: { ...actor, name: details?.actorName ?? null },
     resource: { ...resource, name: details?.resourceName ?? null },
     address: details?.address ?? null,
@@ -46,7 +50,9 @@ export const viewOf = (record: AuditRecord & { readonly id: string }): z.output<
     ...summaryOf(record),
     changes: details === null ? null : [...details.changes],
     salt: details?.salt ?? null,
-    ...{ detailsHash, previousHash, hash },
+    detailsHash,
+    previousHash,
+    hash,
   };
 };
 

@@ -44,7 +44,9 @@ export const enrollMultiFactor = defineOperation({
         throw new ApiError('CONFLICT', 'multi-factor is on; turn it off before you enroll another authenticator');
       const pending = {
         secret: secretBox.seal(sealedFor(user.id), secret),
-        ...{ confirmedAt: null, lastTimeStep: 0, recoveryCodes: [] },
+        confirmedAt: null,
+        lastTimeStep: 0,
+        recoveryCodes: [],
       };
       if (before === undefined) await enrolments.insert({ id: user.id, ...pending });
       else await enrolments.replace(user.id, pending, before.version);

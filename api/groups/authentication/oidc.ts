@@ -56,7 +56,11 @@ export const startOidc = defineOperation({
     const redirectUri = redirectUriOf(settings, request.host);
     const url = await authorizationUrl(configuration, secrets, { redirectUri, scopes: provider.scopes, email });
     storeFlow(request, secretBox, {
-      ...{ tenantId, issuer: client.issuer, clientId: client.clientId, ...secrets, returnTo: query.returnTo },
+      tenantId,
+      issuer: client.issuer,
+      clientId: client.clientId,
+      ...secrets,
+      returnTo: query.returnTo,
       ...(person === undefined ? {} : { link: { userId: person.userId, sessionId: person.sessionId } }),
       expiresAtMs: clock.now() + flowLifetimeMs,
     });

@@ -5,8 +5,13 @@ import { type DeclaredOperation, defineOperation, type Method } from '../../kern
 
 const notServed = (method: Method, path: string, operationId: string): DeclaredOperation =>
   defineOperation({
-    ...{ method, path, operationId, summary: 'SAML is not supported: answers 501' },
-    ...{ role: 'none', hidden: true, built: false },
+    method,
+    path,
+    operationId,
+    summary: 'SAML is not supported: answers 501',
+    role: 'none',
+    hidden: true,
+    built: false,
     unaudited: 'it changes nothing',
     response: z.strictObject({}),
     handler: (): Promise<Record<string, never>> =>

@@ -93,7 +93,8 @@ export const importDashboard = defineOperation({
     if ('problems' in read) throw invalidFields([...read.problems]);
     const id = query.id ?? read.id;
     const toOutcome = (stored: Document, outcome: (typeof outcomes)[number], version: number | null) => ({
-      ...{ outcome, report: read.report },
+      outcome,
+      report: read.report,
       dashboard: { id, version, ...parseSavedDashboard(stored).document },
     });
     const own = ports.documents.of(caller.tenantId);

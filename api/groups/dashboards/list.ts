@@ -31,7 +31,14 @@ const listing: Listing = {
 const { name, description, folder, tags, visibility, ownerId, changedBy, documentVersion } = DashboardView.shape;
 
 const Item = z.strictObject({
-  ...{ name, description, folder, tags, visibility, ownerId, changedBy, documentVersion },
+  name,
+  description,
+  folder,
+  tags,
+  visibility,
+  ownerId,
+  changedBy,
+  documentVersion,
   panels: z.int().describe('How many'),
   source: DashboardView.shape.source,
   ...storedView,

@@ -47,7 +47,12 @@ const newToken = ({ secretBox }: Ports, tenantId: string, id: string): string =>
 const { from, to, step, maxPoints, variables, panels } = DashboardQuestion.shape;
 
 const Body = z.strictObject({
-  ...{ from, to, step, maxPoints, variables, panels },
+  from,
+  to,
+  step,
+  maxPoints,
+  variables,
+  panels,
   name: z.string().min(1).max(256).optional().describe('Shown to those who open it; default: that of the dashboard'),
   labels: z
     .array(z.string().min(1).max(512))
@@ -64,10 +69,14 @@ const Body = z.strictObject({
 });
 
 const SnapshotView = z.strictObject({
-  ...{ id: z.string(), dashboardId: z.string(), name: z.string() },
+  id: z.string(),
+  dashboardId: z.string(),
+  name: z.string(),
   createdBy: z.string().describe('Who made it: a user or a service account'),
-  ...{ createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() },
-  ...{ labels: z.array(z.string()), bodies: z.boolean() },
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+  labels: z.array(z.string()),
+  bodies: z.boolean(),
   opened: z.int().describe('How often it was opened'),
 });
 
@@ -106,7 +115,7 @@ const contentOf = async (
     { ...question, annotations: false },
     { ...context, shownAs: (panel) => stripped(panel, { labels, bodies }) },
   );
-  const content = snapshotContent({ name, madeAt: iso(ports.clock.now()) }, document, answer);
+  const content = snapshotContent({ name, createdAt: iso(ports.clock.now()) }, document, answer);
   const compressed = (await promisify(gzip)(JSON.stringify(content))).toString('base64');
   if (compressed.length > maxCharacters)
     throw invalid('panels', 'the answers are more than a snapshot holds: choose panels, or a longer step');

@@ -68,27 +68,27 @@ export const getDashboardVersion = defineOperation({
   role: 'viewer',
   params: versionParameters,
   query: z.strictObject({
-    against: z.coerce.number().int().min(1).optional().describe('Another version; without it the present one'),
+    compareWith: z.coerce.number().int().min(1).optional().describe('Another version; without it the present one'),
   }),
   response: z.strictObject({
     ...Version.shape,
     document: DashboardFields.describe('In the present form'),
     losses: z.array(Loss).describe('What was in an older form and has no place in this one'),
-    against: z.int().positive().describe('The version that it is compared with'),
+    comparedWith: z.int().positive().describe('The version that it is compared with'),
     differences: z.array(DashboardDifference).describe('From this version to that one'),
   }),
   async handler({ caller, params, query }, ports) {
     const present = await foundDashboard(params.id, caller, ports);
     const documents = ports.documents.of(caller.tenantId);
     const storedVersion = await findVersion(documents, params);
-    const against = query.against ?? present.version;
+    const comparedWith = query.compareWith ?? present.version;
     const other: object =
-      against === present.version
+      comparedWith === present.version
         ? fieldsOf(present)
-        : (await findVersion(documents, { id: params.id, version: against })).fields;
+        : (await findVersion(documents, { id: params.id, version: comparedWith })).fields;
     const { document, losses } = parseSavedDashboard(storedVersion.fields as SavedForm);
     const differences = dashboardDifferences(document, parseSavedDashboard(other as SavedForm).document);
-    return { ...toVersionView(storedVersion), document, losses, against, differences };
+    return { ...toVersionView(storedVersion), document, losses, comparedWith, differences };
   },
 });
 

@@ -54,7 +54,8 @@ const changed = (
   const { status, resolvedIn = null, ignoredUntil = null, assigneeId = before.assigneeId } = change;
   const current = {
     status: before.status,
-    ...{ resolvedIn: before.resolvedIn, ignoredUntil: before.ignoredUntil },
+    resolvedIn: before.resolvedIn,
+    ignoredUntil: before.ignoredUntil,
     changedAt: before.changedAt === '' ? now : before.changedAt,
   };
   if (status === undefined) return { ...current, assigneeId };
@@ -84,8 +85,8 @@ const unmerge = async (
           ? 'is the fingerprint that the group is called by: take out the others'
           : 'was not merged into this group',
       );
-    const separateFrom = [...new Set([...merge.apartFrom, ...staying])];
-    await merges.update(fingerprint, { groupId: null, apartFrom: separateFrom }, merge.version);
+    const separateFrom = [...new Set([...merge.separateFrom, ...staying])];
+    await merges.update(fingerprint, { groupId: null, separateFrom: separateFrom }, merge.version);
   }
 };
 

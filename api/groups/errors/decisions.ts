@@ -16,7 +16,11 @@ export const idOfGroup = z
 
 /** Stands for a group about which nobody decided anything: version 0. */
 export const undecided: ErrorGroupState & Pick<Stored, 'version'> = {
-  ...{ status: 'unresolved' as const, changedAt: '', resolvedIn: null, ignoredUntil: null, assigneeId: null },
+  status: 'unresolved' as const,
+  changedAt: '',
+  resolvedIn: null,
+  ignoredUntil: null,
+  assigneeId: null,
   version: 0,
 };
 
@@ -37,6 +41,12 @@ export const decisionView = (
   { status, changedAt, resolvedIn, ignoredUntil, assigneeId, version }: ErrorGroupState & Pick<Stored, 'version'>,
   merges: Decisions['merges'],
 ): z.output<typeof Decision> => ({
-  ...{ id, status, changedAt: changedAt === '' ? null : changedAt, resolvedIn, ignoredUntil, assigneeId, version },
+  id,
+  status,
+  changedAt: changedAt === '' ? null : changedAt,
+  resolvedIn,
+  ignoredUntil,
+  assigneeId,
+  version,
   fingerprints: new Merges(merges).membersOf(id),
 });

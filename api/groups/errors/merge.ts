@@ -15,7 +15,7 @@ const separatePairs = (
   fingerprints: ReadonlySet<string>,
   rejoin: ReadonlySet<string>,
 ): (readonly [string, string])[] =>
-  merges.flatMap(({ id, apartFrom: separateFrom }) =>
+  merges.flatMap(({ id, separateFrom }) =>
     fingerprints.has(id) && !rejoin.has(id)
       ? separateFrom.filter((other) => fingerprints.has(other)).map((other) => [id, other] as const)
       : [],
@@ -97,14 +97,14 @@ const write = async (
   const known = new Map(merges.map((merge) => [merge.id, merge]));
   for (const fingerprint of fingerprints) {
     const before = known.get(fingerprint);
-    const separateFrom = (before?.apartFrom ?? []).filter((other) => !fingerprints.has(other));
+    const separateFrom = (before?.separateFrom ?? []).filter((other) => !fingerprints.has(other));
     const isAdded = added.has(fingerprint);
     if (before === undefined) {
-      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, apartFrom: separateFrom });
-    } else if (isAdded || separateFrom.length < before.apartFrom.length)
+      if (isAdded) await stored.insert({ id: fingerprint, groupId: into, ...now, separateFrom: separateFrom });
+    } else if (isAdded || separateFrom.length < before.separateFrom.length)
       await stored.update(
         fingerprint,
-        { ...(isAdded && { groupId: into, ...now }), apartFrom: separateFrom },
+        { ...(isAdded && { groupId: into, ...now }), separateFrom: separateFrom },
         before.version,
       );
   }

@@ -45,7 +45,8 @@ export const listErrorOccurrences = defineOperation({
     const scope = errorScope(reading, range, query);
     const found = await readOccurrences(reading, scope, {
       fingerprints: new Merges(decisions.merges).membersOf(known.id),
-      ...{ limit: query.limit + 1, after: page?.after },
+      limit: query.limit + 1,
+      after: page?.after,
     });
     const shown = found.slice(0, query.limit);
     const last = found.length > query.limit ? shown.at(-1)?.position : undefined;

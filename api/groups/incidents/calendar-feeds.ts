@@ -32,7 +32,10 @@ const View = z.strictObject({
   createdAt: z.iso.datetime(),
 });
 const viewOf = ({ id, scheduleId, userId, createdAt }: CalendarFeed & Stored): z.output<typeof View> => ({
-  ...{ id, scheduleId, userId, createdAt },
+  id,
+  scheduleId,
+  userId,
+  createdAt,
 });
 
 export const createCalendarFeed = defineOperation({
@@ -164,7 +167,8 @@ export const getSharedCalendar = defineOperation({
       schedules.flatMap(({ people }) => people),
     );
     return shiftsCalendar(schedules, {
-      ...{ name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''), madeMs: nowMs },
+      name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''),
+      madeMs: nowMs,
       ...(scheduleId === null && { userId }),
       nameOf: (id) => names.get(id) ?? id,
     });

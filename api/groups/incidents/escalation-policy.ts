@@ -13,8 +13,11 @@ const Previewed = z.strictObject({
   at: z.iso.datetime(),
   pages: z.array(
     z.strictObject({
-      ...{ round: z.int(), step: z.int().nullable().describe('From 0; null where the owners are paged') },
-      ...{ kind: z.enum(['person', 'channel']), id: z.string(), name: z.string() },
+      round: z.int(),
+      step: z.int().nullable().describe('From 0; null where the owners are paged'),
+      kind: z.enum(['person', 'channel']),
+      id: z.string(),
+      name: z.string(),
     }),
   ),
   skipped: z

@@ -18,7 +18,10 @@ const Durations = z
 
 const figures = {
   incidents: z.int(),
-  ...{ open: z.int(), acknowledged: z.int(), resolved: z.int(), merged: z.int() },
+  open: z.int(),
+  acknowledged: z.int(),
+  resolved: z.int(),
+  merged: z.int(),
   neverAcknowledged: z.int().describe('As the list with acknowledged=never'),
   timeToAcknowledge: Durations.describe('To the first acknowledgement; of all but merged ones'),
   timeToResolve: Durations.describe('Of resolved ones'),
@@ -93,11 +96,15 @@ export const getIncidentMetrics = defineOperation({
     const paged = await readPaged(ports, caller.tenantId, { from, to });
     const firstIncidents = found.slice(0, maxIncidents);
     return {
-      ...{ from, to, ...figuresOf(firstIncidents), isCut: found.length > maxIncidents },
+      from,
+      to,
+      ...figuresOf(firstIncidents),
+      isCut: found.length > maxIncidents,
       bySeverity: figuresBy(firstIncidents, (incident) => [incident.severity]),
       byService: figuresBy(firstIncidents, (incident) => incident.services),
       byPolicy: figuresBy(firstIncidents, (incident) => [incident.escalationPolicyId ?? '']).map(({ key, ...its }) => ({
-        ...{ escalationPolicyId: key === '' ? null : key, ...its },
+        escalationPolicyId: key === '' ? null : key,
+        ...its,
       })),
       pages: { ...pagedFigures(paged.pages), byPerson: pagedByPerson(paged.pages), isCut: paged.isCut },
     };

@@ -50,9 +50,12 @@ export const listIncidentPages = defineOperation({
   response: z.strictObject({
     items: z.array(
       z.strictObject({
-        ...{ id: z.string(), incidentId: z.string(), at: z.iso.datetime() },
+        id: z.string(),
+        incidentId: z.string(),
+        at: z.iso.datetime(),
         to: z.strictObject({ kind: z.enum(['person', 'channel']), id: z.string(), name: z.string() }),
-        ...{ round: z.int(), step: z.int().nullable().describe('From 0; null where the owners are paged') },
+        round: z.int(),
+        step: z.int().nullable().describe('From 0; null where the owners are paged'),
         contacts: z.array(z.string()).describe('Contacts of the person that were told; none: mail to the account'),
         isAtNight: z.boolean().describe('From 22:00 to 06:00 in the time zone of the organization'),
       }),

@@ -52,9 +52,18 @@ const shown = async (
   const { title, severity, status, openedAt, firstAcknowledgedAt, resolvedAt, services, evidenceHash } = incident;
   const { entries } = await timelineOf(incident, context);
   return {
-    ...{ impact, causes, actions, version },
+    impact,
+    causes,
+    actions,
+    version,
     facts: {
-      ...{ title, severity, status, openedAt, resolvedAt, services, evidenceHash },
+      title,
+      severity,
+      status,
+      openedAt,
+      resolvedAt,
+      services,
+      evidenceHash,
       acknowledgedAt: firstAcknowledgedAt,
       timeline: [...entries],
     },

@@ -88,8 +88,10 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
     timeZone: 'Europe/Zurich',
     layers: [
       {
-        ...{ name: 'Primary', startsAt: '2026-03-23T09:00' },
-        ...{ rotation: { every: 1, unit: 'weeks' }, participants: [[]] },
+        name: 'Primary',
+        startsAt: '2026-03-23T09:00',
+        rotation: { every: 1, unit: 'weeks' },
+        participants: [[]],
       },
     ],
   },
@@ -103,7 +105,8 @@ export const scheduleResource = defineResource<typeof OnCallScheduleFields, OnCa
 });
 
 const Difference = z.strictObject({
-  ...{ from: z.iso.datetime(), to: z.iso.datetime() },
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
   before: z.array(z.string()).describe('Who would have been on call'),
   after: z.array(z.string()).describe('Who would be'),
 });

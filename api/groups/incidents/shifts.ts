@@ -47,7 +47,9 @@ export const listShifts = defineOperation({
   response: z.strictObject({
     items: z.array(
       z.strictObject({
-        ...{ from: instant, to: instant, userIds: z.array(z.string()) },
+        from: instant,
+        to: instant,
+        userIds: z.array(z.string()),
         layer: z.string().nullable().describe('null: an override of all layers'),
         overrideId: z.string().nullable(),
       }),
@@ -55,7 +57,8 @@ export const listShifts = defineOperation({
     gaps: z.array(z.strictObject({ from: instant, to: instant, reason: GapReason })),
     people: z.array(
       z.strictObject({
-        ...{ userId: z.string(), hours: z.number() },
+        userId: z.string(),
+        hours: z.number(),
         nightHours: z.number().describe('From 22:00 to 06:00 on the wall clock of the schedule'),
         weekendHours: z.number(),
       }),
@@ -75,7 +78,9 @@ export const listShifts = defineOperation({
     if (format === 'ics') {
       const { id: scheduleId, name } = schedule;
       const content = shiftsCalendar([{ scheduleId, name, pieces: piecesOf(versions, absences, range) }], {
-        ...{ name, madeMs: nowMs, nameOf: (userId) => names.get(userId) ?? userId },
+        name,
+        madeMs: nowMs,
+        nameOf: (userId) => names.get(userId) ?? userId,
       });
       return { contentType: calendarType, content };
     }
@@ -108,7 +113,9 @@ export const getOnCall = defineOperation({
     items: z
       .array(
         z.strictObject({
-          ...{ scheduleId: z.string(), name: z.string(), userIds: z.array(z.string()) },
+          scheduleId: z.string(),
+          name: z.string(),
+          userIds: z.array(z.string()),
           layer: z.string().nullable().describe('null: nobody, or an override of all layers'),
           overrideId: z.string().nullable(),
           reason: GapReason.nullable().describe('Why nobody is on call'),
@@ -143,7 +150,12 @@ export const getOnCall = defineOperation({
       at: new Date(atMs).toISOString(),
       names: Object.fromEntries(allNames),
       items: found.map(({ userIds, layer = null, overrideId = null, reason = null, scheduleId: id, name }) => ({
-        ...{ scheduleId: id, name, userIds: [...userIds], layer, overrideId, reason },
+        scheduleId: id,
+        name,
+        userIds: [...userIds],
+        layer,
+        overrideId,
+        reason,
       })),
     };
   },

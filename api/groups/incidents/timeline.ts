@@ -89,7 +89,10 @@ export const getIncidentTimeline = defineOperation({
     const last = items.at(-1);
     const hasNext = left.length > items.length && last !== undefined;
     return {
-      ...{ items, evidence, mergeSuggestions: [...merges.suggestions], missing: [...missing, ...merges.missing] },
+      items,
+      evidence,
+      mergeSuggestions: [...merges.suggestions],
+      missing: [...missing, ...merges.missing],
       nextCursor: hasNext ? encodeCursor('incident-timeline', [textPart(placeOf(last))]) : null,
     };
   },

@@ -20,7 +20,9 @@ export const showHostTimeseries = defineOperation({
   cache: listCache,
   params: hostParams,
   query: z.strictObject({
-    ...{ from, to, ...projectScopeParameters },
+    from,
+    to,
+    ...projectScopeParameters,
     metric: z.enum(hostSeriesNames).optional().describe('Without it, all of them'),
     ...stepParameter,
   }),

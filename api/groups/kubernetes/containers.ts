@@ -37,7 +37,7 @@ export const listContainers = defineOperation({
         name: ({ name }) => name,
         cpu: ({ cpu }) => cpu.used.value,
         memory: ({ memory }) => memory.used.value,
-        memoryOfLimit: ({ memory }) => memory.ofLimit.value,
+        memoryOfLimit: ({ memory }) => memory.limitUtilization.value,
         restarts: ({ restarts }) => restarts.value,
       },
       id: ({ id }) => id,

@@ -68,14 +68,12 @@ export const aggregateLogs = defineOperation({
       { 'order.by': 'sort' },
       run(
         {
-          ...{
-            kind: 'aggregate',
-            signal: 'logs',
-            ...queryPartsOf('logs', query),
-            measures,
-            groupBy,
-            limit: query.limit,
-          },
+          kind: 'aggregate',
+          signal: 'logs',
+          ...queryPartsOf('logs', query),
+          measures,
+          groupBy,
+          limit: query.limit,
           ...(query.sort !== undefined && { order: sortOf(query.sort) }),
         },
         { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs },

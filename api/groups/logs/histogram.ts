@@ -64,7 +64,10 @@ export const showLogHistogram = defineOperation({
     const reading = { columns: columns.of(caller.tenantId), plan: caller.plan, nowMs };
     const { starts, partialSteps, series, rest, partial, hint } = await logHistogram(reading, {
       records: queryPartsOf('logs', query),
-      ...{ range, stepMs, groupBy: query.groupBy, groups: query.limit },
+      range,
+      stepMs,
+      groupBy: query.groupBy,
+      groups: query.limit,
     });
     return {
       from: formatTime(range.from),

@@ -81,8 +81,12 @@ export const listLogs = defineOperation({
       throw invalid('fields', 'cannot be combined with patternId: the pattern of a record is found from all of it');
     const reader = columns.of(caller.tenantId);
     const request = {
-      ...{ limit, after: page?.after, range, order },
-      ...{ isOfService: query.service !== undefined, isSearch: query.search !== undefined },
+      limit,
+      after: page?.after,
+      range,
+      order,
+      isOfService: query.service !== undefined,
+      isSearch: query.search !== undefined,
     };
     const { items, more } =
       names === undefined ? await whole(reader, query, request) : await chosen(reader, query, request, names);

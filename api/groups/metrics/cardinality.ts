@@ -36,7 +36,8 @@ export const showCardinality = defineOperation({
     metric: z.string().min(1).max(1024).optional().describe('One metric, with its labels'),
   }),
   response: z.strictObject({
-    ...{ from: z.string(), to: z.string() },
+    from: z.string(),
+    to: z.string(),
     total: SeriesCounts,
     items: z.array(MetricCardinality.extend({ used: MetricUses })),
     labels: z
@@ -63,7 +64,9 @@ export const showCardinality = defineOperation({
       items.map((item) => item.metric),
     );
     return {
-      ...{ from: formatTime(range.from), to: formatTime(range.to), total },
+      from: formatTime(range.from),
+      to: formatTime(range.to),
+      total,
       items: items.flatMap((item) => {
         const found = used.get(item.metric);
         return found === undefined ? [] : [{ ...item, used: found }];

@@ -38,7 +38,8 @@ export const listMetricLabelValues = defineOperation({
     const { limit, prefix, projectId, scope } = query;
     const reading = { columns: columns.of(caller.tenantId) };
     const { items, more } = await labelValuesOf(reading, {
-      ...{ metric: params.name, label: params.label },
+      metric: params.name,
+      label: params.label,
       range,
       limit,
       prefix,

@@ -37,7 +37,9 @@ export const queryMetrics = defineOperation({
   maxBodyBytes: 256 * 1024,
   body: Body,
   response: z.strictObject({
-    ...{ from: z.string(), to: z.string(), stepMs: z.int().nullable() },
+    from: z.string(),
+    to: z.string(),
+    stepMs: z.int().nullable(),
     results: z.record(z.string(), Result).describe('One for each query and formula, by its name'),
   }),
   async handler({ caller, body, signal }, ports) {

@@ -87,7 +87,8 @@ export const listFlows = defineOperation({
       ...shownRange(range),
       items: chosen.slice(begin, end),
       nextCursor: chosen.length > end ? encodeCursor(kind, [range.from, range.to, end]) : null,
-      ...{ partial: [...partial], reason },
+      partial: [...partial],
+      reason,
     };
   },
 });
@@ -105,7 +106,9 @@ export const showTopology = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
-    ...{ from, to, by },
+    from,
+    to,
+    by,
     ...projectScopeParameters,
     limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),
   }),
@@ -126,7 +129,9 @@ export const showDns = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
-    ...{ from, to, limit: rangeParameters.limit },
+    from,
+    to,
+    limit: rangeParameters.limit,
     ...projectScopeParameters,
     search: z.string().min(1).max(253).optional().describe('Only names that contain this'),
   }),

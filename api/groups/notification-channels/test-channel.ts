@@ -20,23 +20,43 @@ const sampleOf = (tenantId: string, channelId: string, atMs: number): Notificati
   const common = { alertname: 'NotificationTest', severity: 'info' };
   const annotations = { summary: 'This is a test of a notification channel. Nothing is wrong.' };
   const alertOf = (instance: string) => ({
-    ...{ alertId: `test-${instance}`, ruleId: 'test', status: 'firing' as const, annotations, value: 42, isTest: true },
-    ...{ labels: { ...common, instance }, startsAtMs: atMs - 60_000 },
+    alertId: `test-${instance}`,
+    ruleId: 'test',
+    status: 'firing' as const,
+    annotations,
+    value: 42,
+    isTest: true,
+    labels: { ...common, instance },
+    startsAtMs: atMs - 60_000,
   });
   return {
-    ...{ tenantId, channelId, id: `test-${randomUUID()}`, receiver: 'test', atMs, isTest: true },
-    ...{
-      groupKey: `{}/test:{alertname="NotificationTest"}/${channelId}`,
-      groupLabels: { alertname: 'NotificationTest' },
-    },
-    ...{ commonLabels: common, commonAnnotations: annotations, status: 'firing', reason: 'first' },
-    ...{ alerts: [alertOf('a'), alertOf('b')], firing: 2, resolved: 0, truncatedAlerts: 0 },
+    tenantId,
+    channelId,
+    id: `test-${randomUUID()}`,
+    receiver: 'test',
+    atMs,
+    isTest: true,
+    groupKey: `{}/test:{alertname="NotificationTest"}/${channelId}`,
+    groupLabels: { alertname: 'NotificationTest' },
+    commonLabels: common,
+    commonAnnotations: annotations,
+    status: 'firing',
+    reason: 'first',
+    alerts: [alertOf('a'), alertOf('b')],
+    firing: 2,
+    resolved: 0,
+    truncatedAlerts: 0,
   };
 };
 
 /** The end of the sample, for services where it opened something. */
 const endOf = (sample: Notification): Notification => ({
-  ...{ ...sample, id: `${sample.id}-end`, status: 'resolved', reason: 'resolved', firing: 0, resolved: sample.firing },
+  ...sample,
+  id: `${sample.id}-end`,
+  status: 'resolved',
+  reason: 'resolved',
+  firing: 0,
+  resolved: sample.firing,
   alerts: sample.alerts.map((alert) => ({ ...alert, status: 'resolved', endsAtMs: sample.atMs })),
 });
 
@@ -70,8 +90,10 @@ const test = async (
   const organization = await documents.of(organizationsTenant).collection(organizations).find(caller.tenantId);
   const send = (notification: Notification): Promise<Attempted> => {
     const message = messageOf(notification, {
-      ...{ templates: tested.templates ?? {}, publicUrl: installation.PUBLIC_URL ?? '' },
-      ...{ address: installation.HTTP_ADDRESS, timeZone: organization?.timeZone },
+      templates: tested.templates ?? {},
+      publicUrl: installation.PUBLIC_URL ?? '',
+      address: installation.HTTP_ADDRESS,
+      timeZone: organization?.timeZone,
     });
     return deliver(type, { message, settings }, { outbound, mailer, clock });
   };

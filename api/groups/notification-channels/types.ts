@@ -3,7 +3,9 @@ import { channelTypes } from '../../../subjects/notification-channels/registry.t
 import { defineOperation } from '../../kernel/operation.ts';
 
 const types = channelTypes.map(({ type, name, summary, settings, secrets }) => ({
-  ...{ type, name, summary },
+  type,
+  name,
+  summary,
   settings: z.toJSONSchema(settings, { io: 'input' }) as Record<string, unknown>,
   secrets: Object.keys(secrets),
 }));
@@ -17,7 +19,9 @@ export const listChannelTypes = defineOperation({
   response: z.strictObject({
     items: z.array(
       z.strictObject({
-        ...{ type: z.string(), name: z.string(), summary: z.string() },
+        type: z.string(),
+        name: z.string(),
+        summary: z.string(),
         settings: z.record(z.string(), z.unknown()).describe('JSON schema of `settings`'),
         secrets: z.array(z.string()).describe('Settings that are stored encrypted and shown as a mask'),
       }),

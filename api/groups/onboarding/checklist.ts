@@ -12,8 +12,8 @@ import { remember, stateOf } from './state.ts';
 const Step = z.strictObject({
   id: z.enum(onboardingSteps),
   title: z.string(),
-  done: z.boolean(),
-  doneAt: z.iso
+  isDone: z.boolean(),
+  completedAt: z.iso
     .datetime()
     .nullable()
     .describe('When the step was first done; null if it is not done or the time is unknown'),
@@ -113,11 +113,14 @@ const checklistOf = async (
   const steps = possible.map((id) => {
     const when = done[id];
     return {
-      ...{ id, ...texts[id], done: when !== undefined, dismissed: state.dismissed.includes(id) },
-      doneAt: typeof when === 'string' ? when : null,
+      id,
+      ...texts[id],
+      isDone: when !== undefined,
+      dismissed: state.dismissed.includes(id),
+      completedAt: typeof when === 'string' ? when : null,
     };
   });
-  return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.done || step.dismissed) };
+  return { steps, dismissed: state.dismissed, complete: steps.every((step) => step.isDone || step.dismissed) };
 };
 
 export const showOnboarding = defineOperation({
@@ -150,8 +153,10 @@ export const dismissOnboardingSteps = defineOperation({
       const before = await stateOf(own);
       await remember(own, { dismissed });
       record({
-        ...{ id: onboardingStateId, name: 'Get Started' },
-        ...{ before: { dismissed: before.dismissed }, after: { dismissed } },
+        id: onboardingStateId,
+        name: 'Get Started',
+        before: { dismissed: before.dismissed },
+        after: { dismissed },
       });
     });
     return checklistOf(caller, ports);

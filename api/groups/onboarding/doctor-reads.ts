@@ -65,7 +65,9 @@ export const readEvidence = async (
     readUsed(columns.of(tenantId), nowMs),
   ]);
   return {
-    ...{ use, landed, deadLetters: deadLetterPage.items },
+    use,
+    landed,
+    deadLetters: deadLetterPage.items,
     rejected: Object.values(volumes).flatMap(({ rejectedBy }) => rejectedBy),
     quotas: quotaStates(quota ?? noQuota, plan.limits, used, nowMs),
   };

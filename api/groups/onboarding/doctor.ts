@@ -90,12 +90,17 @@ export const runDoctor = defineOperation({
     const { id, name, prefix, projectId, signals: allowed } = found.key;
     const { lastUsedAt = null, lastRefusal = null } = evidence.use ?? {};
     return {
-      ...{ verdict: verdictOf(findings), findings },
+      verdict: verdictOf(findings),
+      findings,
       key: { id, name, prefix, projectId, signals: [...allowed], lastUsedAt, lastRefusal },
       landed: { ...evidence.landed },
       refused: evidence.deadLetters.map((deadLetter) => ({
-        ...{ id: deadLetter.id, receivedAt: deadLetter.receivedAt, signal: deadLetter.signal },
-        ...{ reason: deadLetter.reason, message: deadLetter.message, position: deadLetter.position },
+        id: deadLetter.id,
+        receivedAt: deadLetter.receivedAt,
+        signal: deadLetter.signal,
+        reason: deadLetter.reason,
+        message: deadLetter.message,
+        position: deadLetter.position,
       })),
     };
   },

@@ -39,12 +39,16 @@ export const Finding = z.strictObject({
 export type Finding = z.output<typeof Finding>;
 
 export const problem = (code: FindingCode, message: string, action: string): Finding => ({
-  ...{ code, level: 'problem' },
-  ...{ message, action },
+  code,
+  level: 'problem',
+  message,
+  action,
 });
 export const hint = (code: FindingCode, message: string, action: string): Finding => ({
-  ...{ code, level: 'hint' },
-  ...{ message, action },
+  code,
+  level: 'hint',
+  message,
+  action,
 });
 export const good = (code: FindingCode, message: string): Finding => ({ code, level: 'good', message, action: '' });
 

@@ -5,7 +5,10 @@ const everything = ['logs', 'metrics', 'traces'] as const;
 /** Collectors, agents and a plain shell. */
 export const collectorSnippets: readonly Snippet[] = [
   {
-    ...{ id: 'collector', title: 'OpenTelemetry Collector', kind: 'collector', signals: everything },
+    id: 'collector',
+    title: 'OpenTelemetry Collector',
+    kind: 'collector',
+    signals: everything,
     pieces: ({ otlpHttp }) => [
       yaml(
         'config.yaml',
@@ -30,7 +33,10 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'kubernetes', title: 'Kubernetes', kind: 'collector', signals: everything },
+    id: 'kubernetes',
+    title: 'Kubernetes',
+    kind: 'collector',
+    signals: everything,
     pieces: ({ otlpHttp }) => [
       shell('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
       yaml(
@@ -68,7 +74,10 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'prometheus', title: 'Prometheus remote-write', kind: 'agent', signals: ['metrics'] },
+    id: 'prometheus',
+    title: 'Prometheus remote-write',
+    kind: 'agent',
+    signals: ['metrics'],
     pieces: ({ remoteWrite }) => [
       yaml(
         'prometheus.yml',
@@ -81,10 +90,14 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'loki', title: 'Loki push (Grafana Alloy, Promtail)', kind: 'agent', signals: ['logs'] },
+    id: 'loki',
+    title: 'Loki push (Grafana Alloy, Promtail)',
+    kind: 'agent',
+    signals: ['logs'],
     pieces: ({ loki }) => [
       {
-        ...{ name: 'config.alloy', language: 'alloy' },
+        name: 'config.alloy',
+        language: 'alloy',
         text: lines(`
           loki.write "oiq" {
             endpoint {
@@ -105,10 +118,14 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'zipkin', title: 'Zipkin', kind: 'agent', signals: ['traces'] },
+    id: 'zipkin',
+    title: 'Zipkin',
+    kind: 'agent',
+    signals: ['traces'],
     pieces: ({ zipkin }) => [
       {
-        ...{ name: 'tracer.js', language: 'javascript' },
+        name: 'tracer.js',
+        language: 'javascript',
         text: lines(`
           const { BatchRecorder, jsonEncoder } = require('zipkin');
           const { HttpLogger } = require('zipkin-transport-http');
@@ -125,7 +142,10 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'fluent-bit', title: 'Fluent Bit', kind: 'agent', signals: ['logs'] },
+    id: 'fluent-bit',
+    title: 'Fluent Bit',
+    kind: 'agent',
+    signals: ['logs'],
     pieces: ({ otlpHttp }) => {
       const { hostname, port, protocol, pathname } = new URL(otlpHttp);
       const tls = protocol === 'https:';
@@ -151,7 +171,10 @@ export const collectorSnippets: readonly Snippet[] = [
     },
   },
   {
-    ...{ id: 'vector', title: 'Vector', kind: 'agent', signals: ['logs', 'traces'] },
+    id: 'vector',
+    title: 'Vector',
+    kind: 'agent',
+    signals: ['logs', 'traces'],
     pieces: ({ otlpHttp }) => [
       yaml(
         'vector.yaml',
@@ -184,7 +207,10 @@ export const collectorSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'curl', title: 'curl', kind: 'shell', signals: ['logs'] },
+    id: 'curl',
+    title: 'curl',
+    kind: 'shell',
+    signals: ['logs'],
     pieces: ({ otlpHttp }) => [
       shell(
         'send one log record',

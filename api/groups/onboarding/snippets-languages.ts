@@ -5,7 +5,10 @@ const everything = ['logs', 'metrics', 'traces'] as const;
 /** Languages, by their OpenTelemetry SDK; with auto-instrumentation where there is one. */
 export const languageSnippets: readonly Snippet[] = [
   {
-    ...{ id: 'node', title: 'Node.js', kind: 'language', signals: everything },
+    id: 'node',
+    title: 'Node.js',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell('install', 'npm install @opentelemetry/api @opentelemetry/auto-instrumentations-node'),
       sdkEnvironment(endpoints),
@@ -13,7 +16,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'python', title: 'Python', kind: 'language', signals: everything },
+    id: 'python',
+    title: 'Python',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell(
         'install',
@@ -27,7 +33,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'java', title: 'Java', kind: 'language', signals: everything },
+    id: 'java',
+    title: 'Java',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell(
         'install',
@@ -38,7 +47,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'go', title: 'Go', kind: 'language', signals: everything },
+    id: 'go',
+    title: 'Go',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell('install', 'go get go.opentelemetry.io/otel/sdk go.opentelemetry.io/contrib/exporters/autoexport'),
       sdkEnvironment(endpoints),
@@ -46,7 +58,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'dotnet', title: '.NET', kind: 'language', signals: everything },
+    id: 'dotnet',
+    title: '.NET',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell(
         'install',
@@ -62,7 +77,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'ruby', title: 'Ruby', kind: 'language', signals: ['traces'] },
+    id: 'ruby',
+    title: 'Ruby',
+    kind: 'language',
+    signals: ['traces'],
     pieces: (endpoints) => [
       shell('install', 'bundle add opentelemetry-sdk opentelemetry-exporter-otlp opentelemetry-instrumentation-all'),
       sdkEnvironment(endpoints),
@@ -70,7 +88,10 @@ export const languageSnippets: readonly Snippet[] = [
     ],
   },
   {
-    ...{ id: 'php', title: 'PHP', kind: 'language', signals: everything },
+    id: 'php',
+    title: 'PHP',
+    kind: 'language',
+    signals: everything,
     pieces: (endpoints) => [
       shell(
         'install',

@@ -35,8 +35,13 @@ export const addEvent = defineOperation({
     const known = body.id === undefined ? undefined : await findEvent(reading, 'custom', id);
     const { type, id: actorId } = caller.actor;
     const event: PlatformEvent = {
-      ...{ ...fields, tenantId: caller.tenantId, id, kind: 'custom', at },
-      ...{ actor: { type, id: actorId }, details: {} },
+      ...fields,
+      tenantId: caller.tenantId,
+      id,
+      kind: 'custom',
+      at,
+      actor: { type, id: actorId },
+      details: {},
     };
     if (known === undefined) await events.publish(event);
     await change(async ({ record, unchanged }) => {

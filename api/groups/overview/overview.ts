@@ -61,7 +61,9 @@ export const showOverview = defineOperation({
     const attention =
       query.attention &&
       (await readAttention(reading, {
-        ...{ ...query, minutes, previous },
+        ...query,
+        minutes,
+        previous,
         decisions: await decisionsOf(ports.documents, caller.tenantId),
         platformAlerts: alerts,
         incidents: await goingOn(ports.documents, caller.tenantId),

@@ -20,7 +20,13 @@ export const projectResource = defineResource<typeof ProjectFields, Project, typ
   view: View,
   show: (documents) =>
     documents.map(({ name, description = '', ingestKeyId = null, id, version, createdAt, updatedAt }) => ({
-      ...{ name, description, ingestKeyId, id, version, createdAt, updatedAt },
+      name,
+      description,
+      ingestKeyId,
+      id,
+      version,
+      createdAt,
+      updatedAt,
     })),
   list: { searched: ['name', 'description'] },
 });

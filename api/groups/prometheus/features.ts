@@ -25,14 +25,23 @@ const categoriesOf = (settings: Settings): Readonly<Record<string, Category>> =>
   const { experimentalFunctions, durationExpressions, extendedRangeSelectors, fillModifiers } = syntax;
   return {
     api: {
-      ...{ admin: false, lifecycle: false, remote_read: false, remote_write_receiver: true, otlp_write_receiver: true },
+      admin: false,
+      lifecycle: false,
+      remote_read: false,
+      remote_write_receiver: true,
+      otlp_write_receiver: true,
       ...each(['exclude_alerts', 'query_stats', 'query_warnings', 'time_range_labels', 'time_range_series']),
     },
     promql: {
       ...each(always),
-      ...{ anchored: extendedRangeSelectors, smoothed: extendedRangeSelectors, duration_expr: durationExpressions },
-      ...{ fill: fillModifiers, fill_left: fillModifiers, fill_right: fillModifiers },
-      ...{ delayed_name_removal: engine.delayedNameRemoval, type_and_unit_labels: engine.typeAndUnitLabels },
+      anchored: extendedRangeSelectors,
+      smoothed: extendedRangeSelectors,
+      duration_expr: durationExpressions,
+      fill: fillModifiers,
+      fill_left: fillModifiers,
+      fill_right: fillModifiers,
+      delayed_name_removal: engine.delayedNameRemoval,
+      type_and_unit_labels: engine.typeAndUnitLabels,
     },
     promql_functions: each(
       signatures.keys(),

@@ -25,8 +25,10 @@ export const markSavedQuery = defineOperation({
       if (known === undefined) await marks.insert(mine);
       else await marks.delete(known.id);
       scope.record({
-        ...{ id: query.id, name: query.name },
-        ...{ before: { isFavourite: known !== undefined }, after: { isFavourite: body.isFavourite } },
+        id: query.id,
+        name: query.name,
+        before: { isFavourite: known !== undefined },
+        after: { isFavourite: body.isFavourite },
       });
     });
     return { isFavourite: body.isFavourite };

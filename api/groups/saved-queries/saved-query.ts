@@ -102,8 +102,11 @@ export const savedQueryResource = defineResource<typeof SavedQueryFields, Docume
     description: 'Log records of errors, by the service that wrote them',
     tags: ['errors'],
     query: {
-      ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
-      ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+      kind: 'aggregate',
+      signal: 'logs',
+      search: 'severity:error',
+      measures: [{ function: 'count' }],
+      groupBy: ['service'],
     },
   },
   view: View,

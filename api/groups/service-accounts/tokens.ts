@@ -81,7 +81,10 @@ export const createToken = defineOperation({
         throw new ApiError('CONFLICT', `the account has ${maxTokens} tokens, the maximum: revoke unused ones`);
       const { type, id: creatorId, name } = caller.actor;
       const after = await stored.insert({
-        ...{ serviceAccountId: id, name: body.name, scopes: requestedScopes, expiresAt },
+        serviceAccountId: id,
+        name: body.name,
+        scopes: requestedScopes,
+        expiresAt,
         hash: createHash('sha256').update(secret).digest('hex'),
         prefix: apiTokenFormat.displayPrefix(secret),
         createdBy: { type, id: creatorId, name },

@@ -48,9 +48,18 @@ export const recordDeployment = defineOperation({
     const at = momentOf(body.time, nowMs);
     const known = body.id === undefined ? undefined : await findEvent(readingOf(caller, ports), 'deployment', id);
     const event: PlatformEvent = {
-      ...{ tenantId: caller.tenantId, projectId, id, kind: 'deployment', at, severity: 'info' },
+      tenantId: caller.tenantId,
+      projectId,
+      id,
+      kind: 'deployment',
+      at,
+      severity: 'info',
       title: `${service} ${version}`.slice(0, 256),
-      ...{ text: description, service, environment, tags: {}, link },
+      text: description,
+      service,
+      environment,
+      tags: {},
+      link,
       actor: { type: caller.actor.type, id: caller.actor.id },
       details: { version, commit },
     };

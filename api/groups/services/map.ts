@@ -17,7 +17,8 @@ export const showServiceMap = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
-    ...{ from, to },
+    from,
+    to,
     ...projectScopeParameters,
     ...edgeParameters,
     limit: z.coerce.number().int().min(1).max(2000).default(500).describe('Edges at most'),

@@ -22,7 +22,7 @@ export const showService = defineOperation({
   role: 'viewer',
   cache: listCache,
   params: serviceParams,
-  query: z.strictObject({ ...{ from, to }, ...projectScopeParameters, ...choiceParameters, ...apdexParameter }),
+  query: z.strictObject({ from, to, ...projectScopeParameters, ...choiceParameters, ...apdexParameter }),
   response: z.strictObject({
     ...minutesFields,
     ...ServiceTotal.shape,
@@ -34,7 +34,9 @@ export const showService = defineOperation({
     const reading = readingOf(caller, ports);
     const { minutes } = parseMinutes('service', query, reading);
     const question = {
-      ...{ ...query, minutes, service: params.name },
+      ...query,
+      minutes,
+      service: params.name,
       settings: await serviceSettingsOf(ports.documents.of(caller.tenantId)),
     };
     const [total, { parts, partial }] = await Promise.all([

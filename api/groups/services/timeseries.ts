@@ -25,7 +25,8 @@ export const listServiceSeries = defineOperation({
   cache: listCache,
   params: serviceParams,
   query: z.strictObject({
-    ...{ from, to },
+    from,
+    to,
     ...projectScopeParameters,
     ...choiceParameters,
     ...apdexParameter,

@@ -32,7 +32,7 @@ export const backtestDetectionRule = defineOperation({
   }),
   response: z.strictObject({
     records: z.int().describe('That were looked at'),
-    isWhole: z
+    isComplete: z
       .boolean()
       .describe(
         `False where the range has more records than the limit, or where looking at them took longer than ${maxScanMs / 1000} seconds`,
@@ -63,8 +63,10 @@ export const backtestDetectionRule = defineOperation({
       return true;
     });
     return {
-      ...{ records: scannedRecords, signals: ids.size, items: [...items.values()] },
-      isWhole: isWhole && scannedRecords < body.limit,
+      records: scannedRecords,
+      signals: ids.size,
+      items: [...items.values()],
+      isComplete: isWhole && scannedRecords < body.limit,
     };
   },
 });

@@ -24,7 +24,9 @@ export const commentOnCase = defineOperation({
         .collection(caseComments)
         .insert({
           caseId: found.id,
-          ...{ text: body.text, authorId: caller.actor.id, authorName: caller.actor.name },
+          text: body.text,
+          authorId: caller.actor.id,
+          authorName: caller.actor.name,
         });
       scope.record({ id: found.id, name: found.title, after: { comment: { id, text } } });
       return { id, text, authorId, authorName, createdAt };
@@ -66,7 +68,11 @@ export const attachCaseEvidence = defineOperation({
       const { name, description, mediaType } = body;
       const after = await stored.insert({
         caseId: found.id,
-        ...{ name, description, mediaType, ...piece, addedBy: caller.actor.id },
+        name,
+        description,
+        mediaType,
+        ...piece,
+        addedBy: caller.actor.id,
       });
       const { id, sha256, bytes } = after;
       scope.record({ id, name, after: { caseId: found.id, name, mediaType, bytes, sha256 } });

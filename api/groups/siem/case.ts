@@ -116,7 +116,11 @@ const belongings = async (own: TenantDocuments, caseId: string) => {
   ]);
   return {
     comments: comments.items.map(({ id, text, authorId, authorName, createdAt }) => ({
-      ...{ id, text, authorId, authorName, createdAt },
+      id,
+      text,
+      authorId,
+      authorName,
+      createdAt,
     })),
     evidence: evidence.items.map(evidenceView),
   };

@@ -35,7 +35,9 @@ const CoverageView = z.strictObject({
       name: z.string(),
       techniques: z.array(
         z.strictObject({
-          ...{ id: z.string(), name: z.string(), ...counts },
+          id: z.string(),
+          name: z.string(),
+          ...counts,
           subtechniques: z.array(z.strictObject({ id: z.string(), name: z.string(), ...counts })),
         }),
       ),
@@ -45,7 +47,7 @@ const CoverageView = z.strictObject({
     .array(
       z.strictObject({
         id: z.string(),
-        standing: z.enum(['revoked', 'deprecated', 'unknown']),
+        status: z.enum(['revoked', 'deprecated', 'unknown']),
         by: z.string().nullable().describe('What took its place'),
         rules: z.int(),
       }),
@@ -72,22 +74,28 @@ const rulesOf = async (
 };
 
 const counted = ({ technique: { id, name }, subtechniques: _, ...covered }: TechniqueCoverage) => ({
-  ...{ id, name },
+  id,
+  name,
   ...covered,
 });
 
 const viewOf = ({ tactics, others }: Coverage, days: number): z.input<typeof CoverageView> => ({
-  ...{ version: attackVersion, notice: attackNotice, days },
+  version: attackVersion,
+  notice: attackNotice,
+  days,
   tactics: tactics.map(({ tactic: { id, name }, techniques }) => ({
-    ...{ id, name },
+    id,
+    name,
     techniques: techniques.map((technique) => ({
       ...counted(technique),
       subtechniques: technique.subtechniques.map(counted),
     })),
   })),
-  others: others.map(({ id, standing: status, rules }) => ({
-    ...{ id, standing: status.standing, rules },
-    by: status.standing === 'revoked' ? status.by.id : null,
+  others: others.map(({ id, status, rules }) => ({
+    id,
+    status: status.status,
+    rules,
+    by: status.status === 'revoked' ? status.by.id : null,
   })),
 });
 

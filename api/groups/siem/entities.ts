@@ -65,10 +65,16 @@ const shared = {
 };
 
 const shown = ({ entity, score, signals, lastMs, shares }: EntityRisk): z.input<typeof Entity> => ({
-  ...{ type: entity.slice(0, entity.indexOf(' ')), value: entity.slice(entity.indexOf(' ') + 1), score, signals },
+  type: entity.slice(0, entity.indexOf(' ')),
+  value: entity.slice(entity.indexOf(' ') + 1),
+  score,
+  signals,
   lastSignalAt: new Date(lastMs).toISOString(),
   shares: shares.map(({ share, ms, id, ...signal }) => ({
-    ...{ signalId: id, ...signal, share, time: new Date(ms).toISOString() },
+    signalId: id,
+    ...signal,
+    share,
+    time: new Date(ms).toISOString(),
   })),
 });
 
@@ -114,7 +120,9 @@ export const listEntities = defineOperation({
     const items = found.slice(0, query.limit);
     const last = found.length > query.limit ? items.at(-1) : undefined;
     return {
-      ...{ asOf: new Date(atMs).toISOString(), days: question.days, halfLifeHours: query.halfLifeHours },
+      asOf: new Date(atMs).toISOString(),
+      days: question.days,
+      halfLifeHours: query.halfLifeHours,
       items: items.map(shown),
       nextCursor:
         last === undefined
@@ -149,7 +157,9 @@ export const getEntity = defineOperation({
     const [found] = await readEntityRisk(reading, { ...question, entity, shares: 200 }, { limit: 1 });
     if (found === undefined) throw notFound('entity with signals');
     return {
-      ...{ asOf: new Date(atMs).toISOString(), days: question.days, halfLifeHours: query.halfLifeHours },
+      asOf: new Date(atMs).toISOString(),
+      days: question.days,
+      halfLifeHours: query.halfLifeHours,
       ...shown(found),
     };
   },

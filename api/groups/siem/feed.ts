@@ -103,12 +103,22 @@ const Status = z.strictObject({
 const statusOf = (state: ThreatFeedState | undefined): z.input<typeof Status> =>
   state === undefined
     ? {
-        ...{ lastPolledAt: null, lastSucceededAt: null, nextPollAt: null, error: null, failures: 0, refused: [] },
+        lastPolledAt: null,
+        lastSucceededAt: null,
+        nextPollAt: null,
+        error: null,
+        failures: 0,
+        refused: [],
         counts: { created: 0, updated: 0, unchanged: 0, refused: 0 },
       }
     : {
-        ...{ lastPolledAt: state.lastPolledAt, lastSucceededAt: state.lastSucceededAt, nextPollAt: state.nextPollAt },
-        ...{ error: state.error, failures: state.failures, counts: state.counts, refused: [...state.refused] },
+        lastPolledAt: state.lastPolledAt,
+        lastSucceededAt: state.lastSucceededAt,
+        nextPollAt: state.nextPollAt,
+        error: state.error,
+        failures: state.failures,
+        counts: state.counts,
+        refused: [...state.refused],
       };
 
 const destination = ['location', 'authentication.type', 'authentication.username', 'authentication.header'];

@@ -53,9 +53,12 @@ const BaselineView = z.strictObject({
   ...BaselineFields.shape,
   files: z.int().describe('How many files it knows'),
   contentHash: z.string().describe('SHA-256 of the files with their states: what was approved'),
-  takenFrom: z.iso.datetime().nullable().describe('Since when changes were looked at; null for files that were given'),
-  takenUntil: z.iso.datetime(),
-  takenBy: z.string().describe('Id of the user or service account'),
+  capturedFrom: z.iso
+    .datetime()
+    .nullable()
+    .describe('Since when changes were looked at; null for files that were given'),
+  capturedUntil: z.iso.datetime(),
+  capturedBy: z.string().describe('Id of the user or service account'),
   approvedAt: z.iso.datetime().nullable(),
   approvedBy: z.string().nullable(),
   retiredAt: z.iso.datetime().nullable(),
@@ -171,17 +174,21 @@ export const captureFileBaseline = defineOperation({
         ...fields,
         files: files.length,
         contentHash: createHash('sha256').update(JSON.stringify(files)).digest('hex'),
-        takenFrom: snapshot === undefined ? null : isoOf(snapshot.from),
-        takenUntil: snapshot === undefined ? now : isoOf(snapshot.to),
-        takenBy: caller.actor.id,
-        ...{ approvedAt: null, approvedBy: null, retiredAt: null },
+        capturedFrom: snapshot === undefined ? null : isoOf(snapshot.from),
+        capturedUntil: snapshot === undefined ? now : isoOf(snapshot.to),
+        capturedBy: caller.actor.id,
+        approvedAt: null,
+        approvedBy: null,
+        retiredAt: null,
       };
       const made = await baselineResource
         .writer(scope, caller)
         .create({ ...decided(document, undefined, caller, now), id } as Document);
       for (let part = 0; part * filesInPart < files.length; part++)
         await stored.collection(fileBaselineParts).insert({
-          ...{ id: `${id}-${part}`, baselineId: id, part },
+          id: `${id}-${part}`,
+          baselineId: id,
+          part,
           files: files.slice(part * filesInPart, (part + 1) * filesInPart),
         });
       return made;

@@ -48,20 +48,35 @@ const viewOf = ({
   change: JudgedChange['change'];
   judgement: Judgement;
 }): z.input<typeof ChangeView> => ({
-  ...{ id: change.id, time: new Date(Number(change.ms)).toISOString(), source: change.source, action: change.action },
-  ...{ path: change.path, pathBefore: change.path_before === '' ? null : change.path_before, host: change.host },
-  ...{ user: change.user, process: change.process, processId: change.process_id },
-  ...{ before: { ...change.before }, after: { ...change.after }, changed: [...change.changed], rule: change.rule },
-  ...{ service: change.of, projectId: change.project, recordId: change.record, ...judgement },
+  id: change.id,
+  time: new Date(Number(change.ms)).toISOString(),
+  source: change.source,
+  action: change.action,
+  path: change.path,
+  pathBefore: change.path_before === '' ? null : change.path_before,
+  host: change.host,
+  user: change.user,
+  process: change.process,
+  processId: change.process_id,
+  before: { ...change.before },
+  after: { ...change.after },
+  changed: [...change.changed],
+  rule: change.rule,
+  service: change.of,
+  projectId: change.project,
+  recordId: change.record,
+  ...judgement,
 });
 
 const Summary = z
   .strictObject({
-    ...{ changes: z.int(), files: z.int(), hosts: z.int() },
+    changes: z.int(),
+    files: z.int(),
+    hosts: z.int(),
     byAction: z.record(z.string(), z.int()),
     bySource: z.record(z.string(), z.int()),
     byVerdict: z.record(z.enum(verdicts), z.int()).describe('Of the newest 2,000'),
-    isWhole: z.boolean().describe('False where there are more than the verdicts were counted of'),
+    isComplete: z.boolean().describe('False where there are more than the verdicts were counted of'),
   })
   .nullable()
   .describe('Over the whole range, whatever the verdict; null unless it is asked for');
@@ -119,8 +134,11 @@ const summaryOf = async (
     if (summed >= maxSummed) break;
   }
   return {
-    ...{ ...counts, byAction: { ...counts.byAction }, bySource: { ...counts.bySource } },
-    ...{ byVerdict, isWhole: summed >= counts.changes },
+    ...counts,
+    byAction: { ...counts.byAction },
+    bySource: { ...counts.bySource },
+    byVerdict,
+    isComplete: summed >= counts.changes,
   };
 };
 

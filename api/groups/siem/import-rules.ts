@@ -70,14 +70,18 @@ const read = async (
     const at = file === '' ? '' : `${file}: `;
     for (const faults of Map.groupBy(errors, ({ document }) => document).values())
       refused.push({
-        ...{ ruleId: '', title: faults[0]?.title ?? '', outcome: 'refused' },
+        ruleId: '',
+        title: faults[0]?.title ?? '',
+        outcome: 'refused',
         message: at + faults.map(faultText).join('; '),
       });
     for (const document of documents) {
       const id = idOf(document);
       if (ids.has(id))
         refused.push({
-          ...{ ruleId: id, title: document.title, outcome: 'refused' },
+          ruleId: id,
+          title: document.title,
+          outcome: 'refused',
           message: `${at}another document of this import has the id ${id}`,
         });
       else given.push({ file, document, id });
@@ -246,7 +250,8 @@ export const importDetectionRules = defineOperation({
     });
     const hasRefused = refused.length > 0 || items.some(({ outcome }) => outcome === 'refused');
     const pruned = await prune(new Set(documents.keys()), hasRefused, {
-      ...{ query, own },
+      query,
+      own,
       remove: (ids) =>
         change(async (scope) => {
           const writer = ruleResource.writer(scope, caller);

@@ -65,7 +65,10 @@ const viewOf = (
   { key: _key, givenId: _givenId, halfLifeDays = null, raisesSignals = false, ...indicator }: ThreatIndicator & Stored,
   nowMs: number,
 ): z.input<typeof IndicatorView> => ({
-  ...{ ...indicator, halfLifeDays, raisesSignals, tags: [...indicator.tags] },
+  ...indicator,
+  halfLifeDays,
+  raisesSignals,
+  tags: [...indicator.tags],
   score: scoreAt(believed({ ...indicator, halfLifeDays }), nowMs),
 });
 

@@ -96,7 +96,11 @@ export const addIndicators = defineOperation({
     const { source } = body;
     const nowMs = ports.clock.now();
     const options = {
-      ...{ source, nowMs, halfLifeDays: null, validDays: null, raisesSignals: body.raisesSignals },
+      source,
+      nowMs,
+      halfLifeDays: null,
+      validDays: null,
+      raisesSignals: body.raisesSignals,
       huntFromMs: millisecondsOf('retroHunt.from', body.retroHunt?.from, nowMs) ?? null,
     };
     const sum = await writeIndicators(

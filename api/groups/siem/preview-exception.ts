@@ -31,7 +31,7 @@ export const previewRuleException = defineOperation({
     to: rangeParameters.to,
   }),
   response: z.strictObject({
-    isWhole: z
+    isComplete: z
       .boolean()
       .describe(`False where there were more than ${maxPreviewed} signals: the newest were looked at`),
     rules: z.array(
@@ -65,17 +65,19 @@ export const previewRuleException = defineOperation({
     const exception = { id: previewed, reason: '', when: body.when, expiresAt: null };
     const toDeploy = await toDeployOfRule({ ...rule, exceptions: [exception] }, own);
     const run = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
-    const { rules, isWhole } = await previewException(
+    const { rules, isComplete } = await previewException(
       reading,
       { ...run, rule, toDeploy, exceptionId: previewed },
       range,
     );
     return {
-      isWhole,
+      isComplete,
       rules: rules.map(({ examples, ...counts }) => ({
         ...counts,
         examples: examples.map(({ id, ms, entities }) => ({
-          ...{ signalId: id, time: new Date(Number(ms)).toISOString(), entities: [...entities] },
+          signalId: id,
+          time: new Date(Number(ms)).toISOString(),
+          entities: [...entities],
         })),
       })),
     };

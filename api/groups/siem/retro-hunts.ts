@@ -22,7 +22,7 @@ export const listRetroHunts = defineOperation({
         to: z.iso.datetime(),
         records: z.int().describe('That were looked at'),
         signals: z.int().describe('Also those that the stream had found already'),
-        isWhole: z.boolean().describe('False where there were more records or signals than one run looks at'),
+        isComplete: z.boolean().describe('False where there were more records or signals than one run looks at'),
         message: z.string().describe('Why it failed'),
         createdAt: z.iso.datetime(),
       }),
@@ -32,10 +32,18 @@ export const listRetroHunts = defineOperation({
     const stored = documents.of(caller.tenantId).collection(retroHunts);
     const { items } = await stored.list({ sort: { createdAt: -1 }, limit: query.limit });
     return {
-      items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isWhole, message, createdAt }) => ({
-        ...{ id, status, ruleIds: ruleIds.slice(0, maxRules), rules: ruleIds.length },
-        ...{ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
-        ...{ records, signals, isWhole, message, createdAt },
+      items: items.map(({ id, status, ruleIds, fromMs, toMs, records, signals, isComplete, message, createdAt }) => ({
+        id,
+        status,
+        ruleIds: ruleIds.slice(0, maxRules),
+        rules: ruleIds.length,
+        from: new Date(fromMs).toISOString(),
+        to: new Date(toMs).toISOString(),
+        records,
+        signals,
+        isComplete,
+        message,
+        createdAt,
       })),
     };
   },

@@ -28,7 +28,11 @@ import { sentBy } from './telemetry.ts';
 
 /** Risk of a signal where a rule says no more, by the rule's level. */
 const riskOf: Readonly<Record<SignalSeverity, number>> = {
-  ...{ informational: 5, low: 20, medium: 45, high: 75, critical: 95 },
+  informational: 5,
+  low: 20,
+  medium: 45,
+  high: 75,
+  critical: 95,
 };
 
 /** What callers write of a rule. */

@@ -53,14 +53,24 @@ const SignalView = z.strictObject({
 });
 
 const untouched: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
-  ...{ state: 'open', assigneeId: null, verdict: null, reason: '', changedAt: null },
+  state: 'open',
+  assigneeId: null,
+  verdict: null,
+  reason: '',
+  changedAt: null,
 };
 
 const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input<typeof SignalView> => {
   const { state, assigneeId, verdict, reason, changedAt } = triage ?? untouched;
   return {
-    ...{ id: signal.id, ruleId: signal.rule_id, ruleVersion: signal.rule_version, ruleTitle: signal.rule_title },
-    ...{ kind: signal.kind, severity: signal.severity, riskScore: signal.risk_score, projectId: signal.project },
+    id: signal.id,
+    ruleId: signal.rule_id,
+    ruleVersion: signal.rule_version,
+    ruleTitle: signal.rule_title,
+    kind: signal.kind,
+    severity: signal.severity,
+    riskScore: signal.risk_score,
+    projectId: signal.project,
     time: new Date(Number(signal.ms)).toISOString(),
     events: eventsOf(signal),
     eventCount: signal.event_count,
@@ -69,9 +79,15 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
       const [type = '', ...value] = entity.split(' ');
       return { type, value: value.join(' ') };
     }),
-    ...{ tactics: [...signal.tactics], techniques: [...signal.techniques], group: { ...signal.group_by } },
+    tactics: [...signal.tactics],
+    techniques: [...signal.techniques],
+    group: { ...signal.group_by },
     suppressedBy: signal.suppressed_by === '' ? null : signal.suppressed_by,
-    ...{ state, assigneeId, verdict, reason, changedAt },
+    state,
+    assigneeId,
+    verdict,
+    reason,
+    changedAt,
   };
 };
 
@@ -121,13 +137,18 @@ export const listSignals = defineOperation({
     const own = ports.documents.of(caller.tenantId);
     const page = historyPageOf('signals', query, reading);
     const filter: SignalFilter = {
-      ...{ ruleId: query.ruleId, entity: query.entity, technique: query.technique?.toUpperCase() },
-      ...{ projectId: query.projectId, severities: query.severity?.split(','), ids: await idsOf(own, query) },
+      ruleId: query.ruleId,
+      entity: query.entity,
+      technique: query.technique?.toUpperCase(),
+      projectId: query.projectId,
+      severities: query.severity?.split(','),
+      ids: await idsOf(own, query),
       withSuppressed: query.suppressed === 'true',
     };
     const rows = await readSignals(reading, filter, page);
     const { shown, nextCursor } = cutHistoryPage('signals', rows, {
-      ...{ ...page, limit: query.limit },
+      ...page,
+      limit: query.limit,
       idOf: ({ id }) => id,
     });
     const triages = await triagesOf(own, shown);
@@ -170,7 +191,11 @@ const Triage = z.strictObject({
 });
 
 const triageOf = ({ state, assigneeId, verdict, reason, changedAt }: SignalTriage): SignalTriage => ({
-  ...{ state, assigneeId, verdict, reason, changedAt },
+  state,
+  assigneeId,
+  verdict,
+  reason,
+  changedAt,
 });
 
 /** What is reopened has no verdict any more. */
@@ -225,8 +250,10 @@ export const triageSignal = defineOperation({
       if (before === undefined) await triages.insert({ id: signal.id, ...next });
       else await triages.replace(signal.id, next, before.version);
       scope.record({
-        ...{ id: signal.id, name: signal.rule_title },
-        ...{ before: known, after: next },
+        id: signal.id,
+        name: signal.rule_title,
+        before: known,
+        after: next,
       });
       return next;
     });

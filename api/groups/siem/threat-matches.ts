@@ -51,14 +51,27 @@ const indicatorsOf = async (
 };
 
 const viewOf = (match: StoredMatch, indicator: (ThreatIndicator & Stored) | undefined): z.input<typeof MatchView> => ({
-  ...{ id: match.id, time: new Date(Number(match.ms)).toISOString(), count: Number(match.total) },
+  id: match.id,
+  time: new Date(Number(match.ms)).toISOString(),
+  count: Number(match.total),
   lastTime: new Date(Number(match.last_ms)).toISOString(),
   indicator: {
-    ...{ type: match.type, value: match.value, source: match.source, score: match.score },
-    ...{ id: indicator?.id ?? null, name: indicator?.name ?? '', tags: [...(indicator?.tags ?? [])] },
+    type: match.type,
+    value: match.value,
+    source: match.source,
+    score: match.score,
+    id: indicator?.id ?? null,
+    name: indicator?.name ?? '',
+    tags: [...(indicator?.tags ?? [])],
   },
-  ...{ field: match.field, observed: match.observed, recordId: match.record_id, projectId: match.project },
-  ...{ service: match.service, host: match.host, user: match.user, retroHunt: match.retro_hunt },
+  field: match.field,
+  observed: match.observed,
+  recordId: match.record_id,
+  projectId: match.project,
+  service: match.service,
+  host: match.host,
+  user: match.user,
+  retroHunt: match.retro_hunt,
 });
 
 export const listThreatMatches = defineOperation({
@@ -73,8 +86,10 @@ export const listThreatMatches = defineOperation({
     value: z.string().min(1).max(4096).optional().describe('Of the indicator'),
     source: text.describe('Who tells of the indicator: a feed, or what an import was given'),
     field: text.describe('Where records have it'),
-    ...{ service: text, host: text, user: text },
-    leastScore: z.coerce.number().int().min(1).max(100).optional().describe('Believed at least so much'),
+    service: text,
+    host: text,
+    user: text,
+    minScore: z.coerce.number().int().min(1).max(100).optional().describe('Believed at least so much'),
     projectId: z.string().max(128).optional(),
   }),
   response: z.strictObject({ items: z.array(MatchView), nextCursor: z.string().nullable() }),
@@ -83,7 +98,8 @@ export const listThreatMatches = defineOperation({
     const page = historyPageOf('threat-matches', query, reading);
     const rows = await readMatches(reading, query, page);
     const { shown, nextCursor } = cutHistoryPage('threat-matches', rows, {
-      ...{ ...page, limit: query.limit },
+      ...page,
+      limit: query.limit,
       idOf: ({ id }) => id,
     });
     const indicators = await indicatorsOf(ports.documents.of(caller.tenantId), shown);

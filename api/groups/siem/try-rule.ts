@@ -33,7 +33,7 @@ export const testDetectionRule = defineOperation({
             path: z.string().describe('Where the event has it'),
             value: z.string(),
             selection: z.string(),
-            because: z.string().describe('What the rule asked, as it writes it'),
+            condition: z.string().describe('What the rule asked, as it writes it'),
           }),
         ),
       }),
@@ -118,7 +118,10 @@ export const validateDetectionRules = defineOperation({
         const { id, title, kind } = document;
         const needs = kind === 'correlation' ? undefined : needsOf(document, tables);
         return {
-          ...{ document: document.document, id, title, kind },
+          document: document.document,
+          id,
+          title,
+          kind,
           logsource: needs === undefined ? null : { ...(needs.logsource as Record<string, string>) },
           fields: needs?.fields.map(({ field, names }) => ({ field, names: [...names] })) ?? [],
           tables: needs === undefined ? [] : tablesFor(needs.logsource, tables),

@@ -7,8 +7,8 @@ export const sloFigures = {
   total: z.number(),
   budget: z.strictObject({
     total: z.number().describe('Events or slices that may be bad'),
-    left: z.number().describe('Below 0 where it is overspent'),
-    leftPct: z.number().nullable().describe('Null while the budget is 0'),
+    remaining: z.number().describe('Below 0 where it is overspent'),
+    remainingPct: z.number().nullable().describe('Null while the budget is 0'),
   }),
   coverage: z.number().describe('Which share of the slices that ended is known, 0 to 1'),
 };

@@ -81,7 +81,12 @@ export const importSlos = defineOperation({
     if (slos.length > maxObjectives)
       throw invalid('source', `has ${slos.length} objectives, and at most ${maxObjectives} are read at once: split it`);
     const refused: Outcome[] = problems.map(({ document, line, field, message }) => ({
-      ...{ document, line, name: null, outcome: 'refused', id: null, problems: [{ path: field, message }] },
+      document,
+      line,
+      name: null,
+      outcome: 'refused',
+      id: null,
+      problems: [{ path: field, message }],
     }));
     const importedItems = await importInParts(slos, change, async (part, scope) => {
       const outcomes: Outcome[] = [];

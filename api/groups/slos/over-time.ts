@@ -28,7 +28,8 @@ export const getSloBurnRate = defineOperation({
       z.strictObject({
         at: z.iso.datetime().describe('Where the window ends'),
         rate: z.number().nullable().describe('Null where nothing is known'),
-        ...{ good: z.number(), total: z.number() },
+        good: z.number(),
+        total: z.number(),
       }),
     ),
   }),

@@ -27,7 +27,8 @@ const maxPeriods = 100;
 const maxIncidents = 1000;
 
 const Period = z.strictObject({
-  ...{ from: z.iso.datetime(), to: z.iso.datetime() },
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
   targetPct: z.number().describe('That was in force at its end, or is now'),
   hasEnded: z.boolean(),
   isSettled: z.boolean().describe('Whether late records change nothing any more'),
@@ -139,7 +140,14 @@ const csvOf = function* (items: readonly Period[]): Generator<string> {
     yield csvRow(
       [
         ...[one.from, one.to, one.targetPct, one.hasEnded, one.isSettled, one.isMet, one.sli, one.good, one.total],
-        ...[one.budget.total, one.budget.left, one.coverage, all?.sli ?? null, all?.good ?? null, all?.total ?? null],
+        ...[
+          one.budget.total,
+          one.budget.remaining,
+          one.coverage,
+          all?.sli ?? null,
+          all?.good ?? null,
+          all?.total ?? null,
+        ],
         ...[one.incidents.length, one.revision, one.sha256],
       ].map(cell),
     );
@@ -162,7 +170,10 @@ export const getSloReport = defineOperation({
     format: z.enum(['json', 'csv']).default('json'),
   }),
   response: z.strictObject({
-    ...{ period: z.enum(calendarPeriods), timeZone: z.string(), ...measurementFields, items: z.array(Period) },
+    period: z.enum(calendarPeriods),
+    timeZone: z.string(),
+    ...measurementFields,
+    items: z.array(Period),
   }),
   async handler({ caller, params, query, request }, ports) {
     const known = await foundSlo(params.id, caller, ports);
@@ -175,11 +186,14 @@ export const getSloReport = defineOperation({
       throw invalid('from', `gives more than ${maxPeriods} periods: take a later one, or longer periods`);
     const own = ports.documents.of(caller.tenantId);
     const { periods: reports, ...measured } = await reportOf(readingOf(caller, ports), known, {
-      ...{ periods, nowMs, maintenance: await readExclusions(own, [known.slo]) },
+      periods,
+      nowMs,
+      maintenance: await readExclusions(own, [known.slo]),
       targetAt: await targetsOf(own, known),
     });
     const opened = await incidentsIn(known, caller, ports, {
-      ...{ fromMs: periods[0]?.fromMs ?? range.fromMs, toMs: periods.at(-1)?.toMs ?? range.toMs },
+      fromMs: periods[0]?.fromMs ?? range.fromMs,
+      toMs: periods.at(-1)?.toMs ?? range.toMs,
     });
     const items: Period[] = [];
     for (const each of reports) {

@@ -42,7 +42,7 @@ const Status = z
   .nullable()
   .describe('How it stands in its window; null where it was not measured yet, or that cannot be read now');
 
-const View = z.strictObject({ ...SloFields.shape, standing: Status, ...storedView });
+const View = z.strictObject({ ...SloFields.shape, status: Status, ...storedView });
 
 const show = async (
   documents: readonly (Document & Stored)[],
@@ -61,8 +61,12 @@ const show = async (
   });
   const byId = new Map(known.map(({ id }, index) => [id, statuses[index] ?? null]));
   return read.map(({ document: { id, version, createdAt, updatedAt, queryVersion: _, ...fields }, slo = fields }) => ({
-    ...{ ...slo, standing: byId.get(id) ?? null },
-    ...{ id, version, createdAt, updatedAt },
+    ...slo,
+    status: byId.get(id) ?? null,
+    id,
+    version,
+    createdAt,
+    updatedAt,
   }));
 };
 

@@ -26,7 +26,7 @@ const Status = z.strictObject({
           name: z.string(),
           freeze: z.boolean(),
           labels: z.record(z.string(), z.string()),
-          holds: z.boolean().nullable().describe('Null where nothing is known'),
+          isMet: z.boolean().nullable().describe('Null where nothing is known'),
         }),
       ),
     })

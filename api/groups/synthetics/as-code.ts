@@ -65,7 +65,7 @@ const settledWith = async (
   if (recording === undefined || check.browser === undefined) return check;
   const { items } = await own.collection(checkResource.collection).list({ filter: { name: check.name }, limit: 1 });
   const [known] = items;
-  if (known === undefined) return { ...check, enabled: recording.isWhole };
+  if (known === undefined) return { ...check, enabled: recording.isComplete };
   if (known.type !== check.type) throw invalid('title', `is the name of a check of the type ${known.type}`);
   return CheckFields.strip().parse({ ...known, browser: { ...known.browser, ...check.browser } });
 };
@@ -79,7 +79,10 @@ const importCheck = async (
   const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
   const refuse = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
-    ...{ ...base, outcome: 'refused', id: null, losses },
+    ...base,
+    outcome: 'refused',
+    id: null,
+    losses,
     problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? lineOfField(file, path) })),
   });
   const { check } = file;

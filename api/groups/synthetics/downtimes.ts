@@ -39,7 +39,8 @@ const View = z.strictObject({
 
 const shown = (window: Window, checks: readonly KnownCheck[], nowMs: number): z.input<typeof View> => ({
   ...window,
-  ...{ ...scopeOf(window), checkIds: [...scopeOf(window).checkIds] },
+  ...scopeOf(window),
+  checkIds: [...scopeOf(window).checkIds],
   checks: checks.filter(downtimeTest(window)).map(({ id, name }) => ({ id, name })),
   ...statusOf(window, nowMs),
 });
@@ -95,8 +96,12 @@ export const createDowntime = defineOperation({
   body: DowntimeFields.meta({
     examples: [
       {
-        ...{ name: 'Upgrade of the shop', timeZone: 'Europe/Zurich', startsAt: '2026-01-04T22:00' },
-        ...{ durationMinutes: 120, recurrence: 'FREQ=WEEKLY;BYDAY=SU', labels: { team: 'shop' } },
+        name: 'Upgrade of the shop',
+        timeZone: 'Europe/Zurich',
+        startsAt: '2026-01-04T22:00',
+        durationMinutes: 120,
+        recurrence: 'FREQ=WEEKLY;BYDAY=SU',
+        labels: { team: 'shop' },
       },
     ],
   }),
@@ -105,7 +110,9 @@ export const createDowntime = defineOperation({
     const { made, checks } = await change(async (scope) => {
       const known = await checkScope({ checkIds, labels, ...fields }, scope.of(caller.tenantId));
       const window = preparedWindow({
-        ...{ ...fields, matchers: matchersOf({ checkIds, labels }), createdBy: caller.actor.id },
+        ...fields,
+        matchers: matchersOf({ checkIds, labels }),
+        createdBy: caller.actor.id,
       });
       return { made: await maintenanceWindowResource.writer(scope, caller).create(window), checks: known };
     });

@@ -42,8 +42,10 @@ const LocationView = z.strictObject({
   id: z.string().describe('What checks name'),
   ...LocationFields.shape,
   prefix: z.string().describe('First characters of its token; empty for local, which has none'),
-  heardAt: z.iso.datetime().nullable().describe('When its probes were last heard from; null: never'),
-  cannot: z.array(Inability).describe('Types of checks that its probe said last it cannot run: there they are unknown'),
+  lastSeenAt: z.iso.datetime().nullable().describe('When its probes were last heard from; null: never'),
+  unsupportedTypes: z
+    .array(Inability)
+    .describe('Types of checks that its probe said last it cannot run: there they are unknown'),
   clockAheadMs: z
     .int()
     .nullable()
@@ -55,8 +57,8 @@ const LocationView = z.strictObject({
 const shown = (
   { id, name, description, prefix, createdAt }: SyntheticLocation & Stored,
   probeStatus: {
-    readonly heardAt: string | null;
-    readonly cannot: readonly Inability[];
+    readonly lastSeenAt: string | null;
+    readonly unsupportedTypes: readonly Inability[];
     readonly clockAheadMs: number | null;
     readonly checks: number;
   },
@@ -66,7 +68,7 @@ const shown = (
   description,
   prefix,
   ...probeStatus,
-  cannot: [...probeStatus.cannot],
+  unsupportedTypes: [...probeStatus.unsupportedTypes],
   createdAt,
 });
 
@@ -81,19 +83,23 @@ export const listLocations = defineOperation({
     const own = documents.of(caller.tenantId);
     const [locations, contacts, checks] = await Promise.all([
       own.collection(syntheticLocations).list({ sort: { name: 1 }, limit: maxLocations }),
-      own.collection(syntheticProbeContacts).list({ sort: { heardAt: -1 } }),
+      own.collection(syntheticProbeContacts).list({ sort: { lastSeenAt: -1 } }),
       readChecks(own),
     ]);
     // The latest of each location counts.
     const contactsByLocation = new Map(contacts.items.toReversed().map((contact) => [contact.location, contact]));
     const probeStatusOf = (id: string) => ({
-      heardAt: contactsByLocation.get(id)?.heardAt ?? null,
-      cannot: [...(contactsByLocation.get(id)?.cannot ?? [])],
+      lastSeenAt: contactsByLocation.get(id)?.lastSeenAt ?? null,
+      unsupportedTypes: [...(contactsByLocation.get(id)?.unsupportedTypes ?? [])],
       clockAheadMs: contactsByLocation.get(id)?.clockAheadMs ?? null,
       checks: checks.filter((check) => check.locations.includes(id)).length,
     });
     const local = {
-      ...{ id: localLocation, name: 'Local', description: 'Beside this installation', prefix: '', createdAt: null },
+      id: localLocation,
+      name: 'Local',
+      description: 'Beside this installation',
+      prefix: '',
+      createdAt: null,
       ...probeStatusOf(localLocation),
     };
     return { items: [local, ...locations.items.map((one) => shown(one, probeStatusOf(one.id)))], nextCursor: null };
@@ -120,7 +126,7 @@ export const createLocation = defineOperation({
       record({ id, name: after.name, after: toAuditFields(after) });
       return after;
     });
-    return { ...shown(location, { heardAt: null, cannot: [], clockAheadMs: null, checks: 0 }), token };
+    return { ...shown(location, { lastSeenAt: null, unsupportedTypes: [], clockAheadMs: null, checks: 0 }), token };
   },
 });
 

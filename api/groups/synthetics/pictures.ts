@@ -39,11 +39,15 @@ export const listPictures = defineOperation({
       .list({
         filter: { checkId: id, ...(query.location !== undefined && { location: query.location }) },
         sort: { location: 1 },
-        ...{ limit: query.limit, after: query.cursor },
+        limit: query.limit,
+        after: query.cursor,
       });
     return {
       items: items.map(({ location, kind, dueMs, content }) => ({
-        ...{ location, kind, dueAt: new Date(dueMs).toISOString(), content },
+        location,
+        kind,
+        dueAt: new Date(dueMs).toISOString(),
+        content,
       })),
       nextCursor,
     };

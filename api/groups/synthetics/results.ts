@@ -53,19 +53,26 @@ export const listRuns = defineOperation({
     const [dueMs = '', place = ''] =
       query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, someText]);
     const rows = await readRuns(readingOf(caller, ports), {
-      ...{ checkId: id, location: query.location, outcome: query.outcome, ...range, limit: query.limit + 1 },
+      checkId: id,
+      location: query.location,
+      outcome: query.outcome,
+      ...range,
+      limit: query.limit + 1,
       before: query.cursor === undefined ? undefined : { dueMs: Number(dueMs), location: textIn(place) },
     });
     const items = rows.slice(0, query.limit).map((row) =>
       shownRun({
-        ...{ location: row.place, dueMs: Number(row.due_ms), startedAtMs: Number(row.started_ms) },
-        ...{ isManual: row.manual === 1, outcome: row.outcome, attempts: row.attempts, durationMs: row.duration },
-        ...{
-          phases: JSON.parse(row.phases),
-          steps: JSON.parse(row.steps),
-          message: row.message,
-          traceId: row.trace_id,
-        },
+        location: row.place,
+        dueMs: Number(row.due_ms),
+        startedAtMs: Number(row.started_ms),
+        isManual: row.manual === 1,
+        outcome: row.outcome,
+        attempts: row.attempts,
+        durationMs: row.duration,
+        phases: JSON.parse(row.phases),
+        steps: JSON.parse(row.steps),
+        message: row.message,
+        traceId: row.trace_id,
       }),
     );
     const last = rows.length > query.limit ? items.at(-1) : undefined;
@@ -93,7 +100,9 @@ export const getUptime = defineOperation({
         from: z.iso.datetime(),
         to: z.iso.datetime(),
         location: z.string().nullable().describe('Null: the check as a whole, by its consensus'),
-        ...{ upMs: z.int(), downMs: z.int(), unknownMs: z.int() },
+        upMs: z.int(),
+        downMs: z.int(),
+        unknownMs: z.int(),
         excludedMs: z.int().describe('Planned downtime, which is in none of the others'),
         uptime: z.number().nullable().describe('up / (up + down); null where neither is known'),
         uptimeWithoutExclusions: z.number().nullable(),

@@ -28,9 +28,7 @@ const alive = async (own: TenantDocuments, locations: readonly string[], nowMs: 
     .collection(syntheticProbeContacts)
     .list({ filter: { location: { $in: [...locations] } } });
   const reachableLocations = new Set(
-    items
-      .filter(({ heardAt: lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < vanishedMs)
-      .map(({ location }) => location),
+    items.filter(({ lastSeenAt }) => nowMs - Date.parse(lastSeenAt) < vanishedMs).map(({ location }) => location),
   );
   return locations.filter((location) => reachableLocations.has(location));
 };
@@ -67,7 +65,7 @@ const resultsOf = async (
   }
   // What was not run by now, nobody waits for.
   await runRequests.delete(id);
-  await deleteMatching(runRequests, { askedMs: { $lt: requestedAtMs - forgottenMs } });
+  await deleteMatching(runRequests, { requestedAtMs: { $lt: requestedAtMs - forgottenMs } });
   return {
     items: locations.map((location) => {
       const run = results[location];
@@ -112,7 +110,7 @@ export const runCheckNow = defineOperation({
       const made = await scope
         .of(caller.tenantId)
         .collection(syntheticRunRequests)
-        .insert({ checkId: params.id, locations: requestedLocations, askedMs: requestedAtMs, results: {} });
+        .insert({ checkId: params.id, locations: requestedLocations, requestedAtMs: requestedAtMs, results: {} });
       scope.record({ id: params.id, name: check.name });
       return { id: made.id, locations: requestedLocations };
     });
@@ -143,7 +141,7 @@ export const tryCheck = defineOperation({
     const { id } = await change(async (scope) => {
       const runRequests = scope.of(caller.tenantId).collection(syntheticRunRequests);
       const open = await runRequests.list({
-        filter: { askedMs: { $gte: requestedAtMs - requestTtlMs } },
+        filter: { requestedAtMs: { $gte: requestedAtMs - requestTtlMs } },
         limit: maxChecks,
       });
       if (open.items.filter(({ tried }) => tried !== undefined).length >= maxTries)
@@ -152,7 +150,7 @@ export const tryCheck = defineOperation({
         checkId: randomUUID(),
         tried: check,
         locations,
-        askedMs: requestedAtMs,
+        requestedAtMs: requestedAtMs,
         results: {},
       });
       scope.record({ id: made.id, name: check.name });

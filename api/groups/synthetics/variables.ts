@@ -38,7 +38,10 @@ const shown = (
   { id, description, isSecret, value, hosts, updatedAt }: SyntheticVariable & Stored,
   users: readonly KnownCheck[] = [],
 ): z.input<typeof VariableView> => ({
-  ...{ name: id, description, isSecret, updatedAt },
+  name: id,
+  description,
+  isSecret,
+  updatedAt,
   value: isSecret ? secretMask : value,
   hosts: [...hosts],
   checks: users.map((check) => ({ id: check.id, name: check.name })),

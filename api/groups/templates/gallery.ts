@@ -49,7 +49,7 @@ export const gallery = async (caller: Caller, ports: Ports): Promise<Placed[]> =
   }
   const entries = all.map((template): TemplateStatus => {
     const panels = landed && fitOf(template.panels, landed);
-    return { template, panels, made: made.get(template.id) ?? 0, favourites: marks.get(template.id) ?? 0 };
+    return { template, panels, dashboards: made.get(template.id) ?? 0, favourites: marks.get(template.id) ?? 0 };
   });
   return ranked(entries).map((entry, index) => ({
     ...entry,
@@ -73,17 +73,27 @@ export const Item = z.strictObject({
     .describe(`Share of its panels whose names landed in the last ${landedHours} hours, 0 to 1; null: not known now`),
   filled: z.int().nullable().describe('Panels that would show something; null: not known now'),
   panels: z.int().describe('Panels that ask something'),
-  made: z.int().describe('Dashboards that this organization made of it'),
+  dashboards: z.int().describe('Dashboards that this organization made of it'),
   favourites: z.int().describe('People of this organization who have marked it'),
   isFavourite: z.boolean().describe('Whether the one who asks has marked it'),
 });
 
 export const itemOf = (placed: Placed): z.input<typeof Item> => {
-  const { template, place, made, favourites, isFavourite } = placed;
+  const { template, place, dashboards, favourites, isFavourite } = placed;
   const { id, version, sentBy, document, panels } = template;
   return {
-    ...{ id, name: document.name, description: document.description, tags: document.tags },
-    ...{ templateVersion: version, sentBy: [...sentBy], place, made, favourites, isFavourite },
-    ...{ share: shareOf(placed) ?? null, filled: filledOf(placed) ?? null, panels: panels.length },
+    id,
+    name: document.name,
+    description: document.description,
+    tags: document.tags,
+    templateVersion: version,
+    sentBy: [...sentBy],
+    place,
+    dashboards,
+    favourites,
+    isFavourite,
+    share: shareOf(placed) ?? null,
+    filled: filledOf(placed) ?? null,
+    panels: panels.length,
   };
 };

@@ -84,7 +84,7 @@ export const getTemplate = defineOperation({
         z.strictObject({
           panelId: z.string(),
           title: z.string(),
-          lacks: z.array(z.string()).describe('In words; empty: it would show something'),
+          missing: z.array(z.string()).describe('In words; empty: it would show something'),
         }),
       )
       .nullable()
@@ -99,8 +99,7 @@ export const getTemplate = defineOperation({
     return {
       ...itemOf(placed),
       needs: needed(template),
-      fits:
-        placed.panels?.map(({ id: panelId, title, lacks: missing }) => ({ panelId, title, lacks: missing })) ?? null,
+      fits: placed.panels?.map(({ id: panelId, title, missing }) => ({ panelId, title, missing: missing })) ?? null,
       document: template.document,
       since: query.dashboardId === undefined ? null : await sinceMade(template, query.dashboardId, caller, ports),
     };

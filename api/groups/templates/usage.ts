@@ -9,10 +9,10 @@ import { defineOperation } from '../../kernel/operation.ts';
 const Figures = z.strictObject({
   id: z.string(),
   name: z.string(),
-  made: z.int().describe('Dashboards that were made of it'),
+  dashboards: z.int().describe('Dashboards that were made of it'),
   present: z.int().describe('Those of them that are still there'),
   opened: z.int().describe('How often people opened these, in `openedDays`'),
-  lastMadeAt: z.iso.datetime().nullable(),
+  lastCreatedAt: z.iso.datetime().nullable(),
 });
 
 export const getTemplateUsage = defineOperation({
@@ -21,20 +21,20 @@ export const getTemplateUsage = defineOperation({
   operationId: 'getTemplateUsage',
   summary: 'Get how often dashboards were made of each template, and how often these were opened',
   role: 'viewer',
-  response: z.strictObject({ openedDays: z.int(), items: z.array(Figures) }),
+  response: z.strictObject({ viewedDays: z.int(), items: z.array(Figures) }),
   async handler({ caller }, { documents, clock }) {
     const own = documents.of(caller.tenantId);
     const figures = new Map(
       (await templates()).map(({ id, document: { name } }) => [
         id,
-        { id, name, made: 0, present: 0, opened: 0, lastMadeAt: null as string | null },
+        { id, name, dashboards: 0, present: 0, opened: 0, lastCreatedAt: null as string | null },
       ]),
     );
     for await (const { id, templateId, createdAt, isGone: isDeleted } of documentsIn(own.collection(templateUses))) {
       const of = figures.get(templateId);
       if (of === undefined) continue;
-      of.made++;
-      if (of.lastMadeAt === null || createdAt > of.lastMadeAt) of.lastMadeAt = createdAt;
+      of.dashboards++;
+      if (of.lastCreatedAt === null || createdAt > of.lastCreatedAt) of.lastCreatedAt = createdAt;
       if (isDeleted) continue;
       const [summary, openings] = await Promise.all([
         own.collection(dashboardSummaries).find(id),
@@ -43,6 +43,9 @@ export const getTemplateUsage = defineOperation({
       if (summary !== undefined) of.present++;
       of.opened += timesOpened(openings, clock.now());
     }
-    return { openedDays: countedDays, items: [...figures.values()].sort((one, other) => other.made - one.made) };
+    return {
+      viewedDays: countedDays,
+      items: [...figures.values()].sort((one, other) => other.dashboards - one.dashboards),
+    };
   },
 });

@@ -19,7 +19,10 @@ export const compareTraces = defineOperation({
   role: 'viewer',
   cache: listCache,
   query: z.strictObject({
-    ...{ from, to, ...serviceParameter, ...projectScopeParameters },
+    from,
+    to,
+    ...serviceParameter,
+    ...projectScopeParameters,
     by: z
       .enum(['spans', 'traces'])
       .default('spans')

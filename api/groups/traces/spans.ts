@@ -102,7 +102,11 @@ const aggregate = (query: Query, measure: string, reading: Reading, signal: Abor
     },
     run(
       {
-        ...{ kind: 'aggregate', signal: 'traces', measures, limit, ...parts },
+        kind: 'aggregate',
+        signal: 'traces',
+        measures,
+        limit,
+        ...parts,
         groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
         ...(sort !== undefined && { order: sortOf(sort) }),
       },

@@ -67,7 +67,7 @@ const TimeSeries = z.strictObject({
       }),
     )
     .describe('Groups with the most accepted bytes first; empty steps are left out'),
-  leftOut: z.int().describe('Number of groups beyond `limit`'),
+  excluded: z.int().describe('Number of groups beyond `limit`'),
 });
 
 const rangeOf = ({ from, to, step }: Query, nowMs: number): Hours => {
@@ -130,7 +130,7 @@ export const getUsageTimeSeries = defineOperation({
         name: names.get(group) ?? null,
         points: pointsOf(rows.get(group) ?? [], isOfServices),
       })),
-      leftOut: groups.length - shown.length,
+      excluded: groups.length - shown.length,
     };
   },
 });

@@ -53,8 +53,14 @@ export const ProviderView = z.strictObject({
 
 /** Of organizations that set none up. */
 export const noProvider: IdentityProvider = {
-  ...{ enabled: false, issuer: null, clientId: null, clientSecret: null, scopes: ['openid', 'email', 'profile'] },
-  ...{ domains: [], roleMapping: null, defaultRole: 'viewer' },
+  enabled: false,
+  issuer: null,
+  clientId: null,
+  clientSecret: null,
+  scopes: ['openid', 'email', 'profile'],
+  domains: [],
+  roleMapping: null,
+  defaultRole: 'viewer',
 };
 
 export const viewOf = (
@@ -66,7 +72,14 @@ export const viewOf = (
     secretFields,
   );
   return {
-    ...{ enabled, issuer, clientId, clientSecret, scopes, roleMapping, defaultRole, redirectUri },
+    enabled,
+    issuer,
+    clientId,
+    clientSecret,
+    scopes,
+    roleMapping,
+    defaultRole,
+    redirectUri,
     domains: domains.map((domain) => ({
       ...domain,
       record: { type: 'TXT', name: domain.name, value: proofOf(box, tenantId, domain.name) },

@@ -56,7 +56,8 @@ export const setIdentityProvider = defineOperation({
       else await own.replace(identityProviderId, provider, before.version);
       await leadFromDomains(of, tenantId, provider);
       record({
-        ...{ id: identityProviderId, name: provider.issuer ?? '' },
+        id: identityProviderId,
+        name: provider.issuer ?? '',
         ...(before === undefined ? {} : { before: markSecretChanges(before, secretFields) }),
         after: markSecretChanges(provider, secretFields, before),
       });

@@ -33,7 +33,12 @@ const viewOf = async (
   { id, email, role, invitedBy, createdAt, expiresAt, mailId }: Invitation & Stored,
   { mail, clock }: Pick<Ports, 'mail' | 'clock'>,
 ): Promise<z.output<typeof InvitationView>> => ({
-  ...{ id, email, role, invitedBy, createdAt, expiresAt },
+  id,
+  email,
+  role,
+  invitedBy,
+  createdAt,
+  expiresAt,
   expired: Date.parse(expiresAt) <= clock.now(),
   mail: await mail.deliveryOf(mailId),
 });

@@ -113,7 +113,10 @@ const record = (
   { user, ...what }: { action: string; user: User & Stored; before?: object; after: object },
 ): void =>
   scope.record({
-    ...{ ...what, tenantId, id: user.id, name: user.email },
+    ...what,
+    tenantId,
+    id: user.id,
+    name: user.email,
     actor: { type: 'user', id: user.id, name: user.email },
   });
 
@@ -170,7 +173,11 @@ export const linkIdentity = async (
     const happened = `The identity provider ${claims.iss} was linked. It can now sign you in.`;
     await mail.put(scope, signInChangedMail(settings, user.email, happened));
     scope.record({
-      ...{ action: 'identity.link', tenantId, id: user.id, name: user.email, after: { issuer: claims.iss } },
+      action: 'identity.link',
+      tenantId,
+      id: user.id,
+      name: user.email,
+      after: { issuer: claims.iss },
       actor: { type: 'user', id: user.id, name: user.email },
     });
   });

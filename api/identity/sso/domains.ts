@@ -87,7 +87,11 @@ const unprove = (checking: DomainPorts, tenantId: string, lost: readonly string[
     await own.update(identityProviderId, { domains }, before.version);
     await leadFromDomains(of, tenantId, { domains });
     record({
-      ...{ id: identityProviderId, name: before.issuer ?? '', tenantId, actor: systemActor('check of domains') },
-      ...{ before: { domains: before.domains }, after: { domains } },
+      id: identityProviderId,
+      name: before.issuer ?? '',
+      tenantId,
+      actor: systemActor('check of domains'),
+      before: { domains: before.domains },
+      after: { domains },
     });
   });

@@ -117,8 +117,12 @@ export const authorizationUrl = async (
   { redirectUri, scopes, email }: { redirectUri: string; scopes: readonly string[]; email: string | undefined },
 ): Promise<string> =>
   buildAuthorizationUrl(configuration, {
-    ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, nonce },
-    ...{ code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
     ...(email === undefined ? {} : { login_hint: email }),
   }).href;
 
@@ -133,7 +137,10 @@ export const claimsOf = async (
 ): Promise<Claims> => {
   try {
     const tokens = await authorizationCodeGrant(configuration, answered, {
-      ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('there is no ID token');

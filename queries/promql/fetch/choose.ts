@@ -279,7 +279,10 @@ const addOtlp = (gathering: Gathering, row: Row, { resources, scope, names, matc
     const whole = new Map([...labels, ['__name__', partName]]);
     if (own !== undefined) whole.delete(own);
     gathering.add(sortedLabels(whole), {
-      ...{ id: row.id, metric: row.metric_name, tables: [tableOf(kind)], part },
+      id: row.id,
+      metric: row.metric_name,
+      tables: [tableOf(kind)],
+      part,
       isDelta: temporality === 1,
     });
   }

@@ -66,8 +66,11 @@ const metricsWhere = async (
     parameters,
   );
   return rows.map((row) => ({
-    ...{ metric: row.name, source: row.of_source, kind: row.of_kind },
-    ...{ unit: row.of_unit, monotonic: row.of_monotonic },
+    metric: row.name,
+    source: row.of_source,
+    kind: row.of_kind,
+    unit: row.of_unit,
+    monotonic: row.of_monotonic,
   }));
 };
 

@@ -48,7 +48,7 @@ export const TraceComparison = z.strictObject({
   falseDiscoveryRate: z.number().describe('The share of the differences that is expected to be wrong, at most'),
   items: z.array(TraceDifference).describe('The largest first, by the end of the interval that is nearer to 0'),
   found: z.int().describe('Differences in all, those that are correlated with another included'),
-  leftOut: z
+  excluded: z
     .array(z.strictObject({ field: z.string(), reason: z.string() }))
     .describe('Fields that were not compared, or not in all their values'),
   reason: z.string().nullable().describe('Why nothing could be compared'),
@@ -73,17 +73,20 @@ export const compareTraces = async (
   const nothing = reasonOf(selection.by, sizes);
   const {
     candidates,
-    leftOut,
+    excluded,
     sizes: sampled,
-  } = nothing === null ? await candidatesOf(reading, sample) : { candidates: [], leftOut: [], sizes: { n: 0, m: 0 } };
+  } = nothing === null ? await candidatesOf(reading, sample) : { candidates: [], excluded: [], sizes: { n: 0, m: 0 } };
   const { tests, found } = rankedDifferences(candidates);
   return {
     by: selection.by,
     selected: { count: sizes.selected, sampled: sampled.n },
     baseline: { count: sizes.baseline, sampled: sampled.m },
-    ...{ isSampled: sample.isThinned, tests, falseDiscoveryRate, found: found.length },
+    isSampled: sample.isThinned,
+    tests,
+    falseDiscoveryRate,
+    found: found.length,
     items: (await grouped(reading, sample, found)).slice(0, limit),
-    leftOut: [...leftOut],
+    excluded: [...excluded],
     reason: nothing,
   };
 };
@@ -125,13 +128,11 @@ const nameOf = ({ candidate: { kind, key, value: text } }: Difference): { field:
 const itemOf = (each: Difference): Omit<TraceComparison['items'][number], 'correlated'> => {
   const { a, n, b, m } = each.candidate.counts;
   return {
-    ...{
-      ...nameOf(each),
-      test: each.test,
-      difference: each.difference,
-      pValue: each.p,
-      adjustedPValue: each.adjustedP,
-    },
+    ...nameOf(each),
+    test: each.test,
+    difference: each.difference,
+    pValue: each.p,
+    adjustedPValue: each.adjustedP,
     selected: { count: a, share: a / n },
     baseline: { count: b, share: b / m },
     interval: [each.interval.low, each.interval.high],

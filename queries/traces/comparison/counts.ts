@@ -57,12 +57,12 @@ export const candidatesOf = async (
   sample: Sample,
 ): Promise<{
   readonly candidates: readonly Candidate[];
-  readonly leftOut: readonly LeftOut[];
+  readonly excluded: readonly LeftOut[];
   /** Units in the sample. */
   readonly sizes: { readonly n: number; readonly m: number };
 }> => {
   const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
-  const leftOut: LeftOut[] = [];
+  const excluded: LeftOut[] = [];
   const candidates: Candidate[] = [];
   const ranked: FieldRow[] = [];
   for (const field of fields) {
@@ -72,12 +72,12 @@ export const candidatesOf = async (
       ranked.push(field);
       candidates.push(presence);
     } else if (reason !== undefined) {
-      leftOut.push({ field: nameOf(field), reason });
+      excluded.push({ field: nameOf(field), reason });
       candidates.push(presence);
     } else {
       for (const [value, a, b] of field.top) candidates.push(candidateOf(field, shown(field, value), [a, b], sizes));
       if (Number(field.values) > maxValues)
-        leftOut.push({
+        excluded.push({
           field: nameOf(field),
           reason: `${field.values} values: the ${maxValues} most frequent are compared`,
         });
@@ -85,9 +85,9 @@ export const candidatesOf = async (
   }
   const tested = ranked.slice(0, maxNumbers);
   for (const field of ranked.slice(maxNumbers))
-    leftOut.push({ field: nameOf(field), reason: `there are more than ${maxNumbers} fields of numbers` });
+    excluded.push({ field: nameOf(field), reason: `there are more than ${maxNumbers} fields of numbers` });
   candidates.push(...(await readRanks(reading, sample, tested)));
-  return { candidates, leftOut, sizes };
+  return { candidates, excluded, sizes };
 };
 
 const nameOf = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => (kind === 'field' ? key : `${kind}.${key}`);
@@ -101,7 +101,9 @@ const candidateOf = (
   [a, b]: readonly [string, string],
   { n, m }: { readonly n: number; readonly m: number },
 ): Candidate => ({
-  ...{ kind, key, counts: { a: Number(a), n, b: Number(b), m } },
+  kind,
+  key,
+  counts: { a: Number(a), n, b: Number(b), m },
   ...(value === undefined ? {} : { value }),
 });
 

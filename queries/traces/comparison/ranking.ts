@@ -72,7 +72,10 @@ const testOf = (candidate: Candidate): Tested | undefined => {
     if (Math.min(counts.a, counts.b) < fewest) return undefined;
     const { p, superiority, interval } = rankTest(ranked);
     return {
-      ...{ candidate, test: 'rank', p, difference: 2 * superiority - 1 },
+      candidate,
+      test: 'rank',
+      p,
+      difference: 2 * superiority - 1,
       interval: { low: 2 * interval.low - 1, high: 2 * interval.high - 1 },
     };
   }
@@ -80,7 +83,9 @@ const testOf = (candidate: Candidate): Tested | undefined => {
   if (having < fewest || having === counts.n + counts.m) return undefined;
   const isSmall = minExpected(counts) < fewestExpected;
   return {
-    ...{ candidate, test: isSmall ? 'fisher' : 'g', p: (isSmall ? fisherExact : gTest)(counts) },
+    candidate,
+    test: isSmall ? 'fisher' : 'g',
+    p: (isSmall ? fisherExact : gTest)(counts),
     ...differenceOf(counts),
   };
 };

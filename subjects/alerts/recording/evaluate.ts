@@ -94,13 +94,12 @@ const asRecorded = ({ labels, value }: Recorded): RecordedSeries => {
   return {
     labels,
     value: {
-      ...{
-        ...rest,
-        sum: recordedNumber(rest.sum),
-        positiveSpans: [...positiveSpans],
-        negativeSpans: [...negativeSpans],
-      },
-      ...{ positiveBuckets: [...positiveBuckets], negativeBuckets: [...negativeBuckets] },
+      ...rest,
+      sum: recordedNumber(rest.sum),
+      positiveSpans: [...positiveSpans],
+      negativeSpans: [...negativeSpans],
+      positiveBuckets: [...positiveBuckets],
+      negativeBuckets: [...negativeBuckets],
       ...(customValues && { customValues: [...customValues] }),
     },
   };

@@ -56,8 +56,13 @@ const compile = (route: Route, above: Inherited, id: string, aboveKey: string): 
   const key = `${aboveKey}${matchersText(route.matchers)}`;
   return {
     ...own,
-    ...{ id, key, matchers: route.matchers, matching: compileMatchers(route.matchers), continues: route.continue },
-    ...{ muteTimeIntervals: route.muteTimeIntervals, activeTimeIntervals: route.activeTimeIntervals },
+    id,
+    key,
+    matchers: route.matchers,
+    matching: compileMatchers(route.matchers),
+    continues: route.continue,
+    muteTimeIntervals: route.muteTimeIntervals,
+    activeTimeIntervals: route.activeTimeIntervals,
     routes: route.routes.map((child, index) => compile(child, own, `${id}/${index}`, `${key}/`)),
   };
 };
@@ -91,7 +96,11 @@ export interface RouteStep {
 /** Every route that was looked at, with what became of it, from the root on. */
 export const explainRoutes = (route: CompiledRoute, labels: Labels): RouteStep[] => {
   const step = (outcome: RouteStep['outcome'], reason: string): RouteStep => ({
-    ...{ id: route.id, receiver: route.receiver, matchers: matchersText(route.matchers), outcome, reason },
+    id: route.id,
+    receiver: route.receiver,
+    matchers: matchersText(route.matchers),
+    outcome,
+    reason,
   });
   const unmet = route.matching.unmet(labels);
   if (unmet !== undefined) {

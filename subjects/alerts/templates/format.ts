@@ -131,7 +131,9 @@ export const printf = (format: string, values: readonly Value[]): string => {
     if (at >= values.length) return `%!${verb}(MISSING)`;
     const value = values[at++] as Value;
     const parts = {
-      ...{ flags, width: Number(width), verb },
+      flags,
+      width: Number(width),
+      verb,
       precision: precision === undefined ? undefined : Number(precision),
     };
     return padded(shown(value, parts), value, parts);

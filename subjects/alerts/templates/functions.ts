@@ -101,7 +101,12 @@ const print: TemplateFunction = (given) =>
     .join('');
 
 const entities: Readonly<Record<string, string>> = {
-  ...{ '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;', '\0': '\uFFFD' },
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '\0': '\uFFFD',
 };
 const html = (text: string): string => text.replace(/["'&<>\0]/g, (character) => entities[character] ?? '');
 
@@ -161,7 +166,13 @@ const stripDomain = (text: string): string => {
 };
 
 const unitSeconds: Readonly<Record<string, number>> = {
-  ...{ y: 31_536_000, w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 },
+  y: 31_536_000,
+  w: 604_800,
+  d: 86_400,
+  h: 3600,
+  m: 60,
+  s: 1,
+  ms: 0.001,
 };
 const parseDuration = (text: string): number => {
   if (text === '0') return 0;
@@ -188,7 +199,9 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
     if (Array.isArray(given)) return BigInt(given.length);
     throw new TemplateError(`${textOf(given as Value)} has no length`);
   }),
-  ...{ index, slice, print },
+  index,
+  slice,
+  print,
   printf: ([format = '', ...given]) => printf(textIn(format), given),
   println: (given) => `${given.map(textOf).join(' ')}\n`,
   html: (given) => html(textOf(print(given, 0))),
@@ -199,11 +212,16 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
     return others.some((each) => order(left, each) === 0);
   },
   ne: withArity(2, (left, right) => order(left as Value, right as Value) !== 0),
-  ...{ lt: comparing((found) => found < 0), le: comparing((found) => found <= 0) },
-  ...{ gt: comparing((found) => found > 0), ge: comparing((found) => found >= 0) },
-  ...{ humanize: ofFigure(humanize), humanize1024: ofFigure(humanize1024) },
-  ...{ humanizeDuration: ofFigure(humanizeDuration), humanizePercentage: ofFigure(humanizePercentage) },
-  ...{ humanizeTimestamp: ofFigure(humanizeTimestamp), toTime: ofFigure(timeOf) },
+  lt: comparing((found) => found < 0),
+  le: comparing((found) => found <= 0),
+  gt: comparing((found) => found > 0),
+  ge: comparing((found) => found >= 0),
+  humanize: ofFigure(humanize),
+  humanize1024: ofFigure(humanize1024),
+  humanizeDuration: ofFigure(humanizeDuration),
+  humanizePercentage: ofFigure(humanizePercentage),
+  humanizeTimestamp: ofFigure(humanizeTimestamp),
+  toTime: ofFigure(timeOf),
   now: (_, nowMs) => nowMs / 1000,
   toUpper: ofText((text) => text.toUpperCase()),
   toLower: ofText((text) => text.toLowerCase()),
@@ -216,8 +234,12 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   reReplaceAll: withArity(3, (expression, replacement, text) =>
     replaceAll(textIn(expression as Value), textIn(replacement as Value), textIn(text as Value)),
   ),
-  ...{ graphLink: ofText(link(0)), tableLink: ofText(link(1)), safeHtml: ofText((text) => text) },
-  ...{ stripPort: ofText(stripPort), stripDomain: ofText(stripDomain), parseDuration: ofText(parseDuration) },
+  graphLink: ofText(link(0)),
+  tableLink: ofText(link(1)),
+  safeHtml: ofText((text) => text),
+  stripPort: ofText(stripPort),
+  stripDomain: ofText(stripDomain),
+  parseDuration: ofText(parseDuration),
   first: withArity(1, (vector) => firstOf(vector as Value)),
   value: withArity(1, (sample) => sampleOf(sample as Value).get('Value') ?? null),
   label: withArity(2, (name, sample) => labelOf(textIn(name as Value), sample as Value)),
@@ -225,5 +247,6 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   sortByLabel: withArity(2, (name, vector) => sortByLabel(textIn(name as Value), vector as Value)),
   args: (given) => new Map(given.map((value, at) => [`arg${at}`, value])),
   // Neither is known where rules are evaluated.
-  ...{ pathPrefix: noAddress, externalURL: noAddress },
+  pathPrefix: noAddress,
+  externalURL: noAddress,
 };

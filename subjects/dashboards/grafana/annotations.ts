@@ -63,7 +63,10 @@ export const writeAnnotation = (
   source.kind !== 'promql'
     ? undefined
     : {
-        ...{ name, enable: enabled, iconColor, datasource },
+        name,
+        enable: enabled,
+        iconColor,
+        datasource,
         ...(hidden && { hide: true }),
         // The typed form knows no more of an expression; the rest travels.
         expr: source.expression,

@@ -23,7 +23,11 @@ const readOurs = (body: object): Imported | { readonly problems: readonly FilePr
     report: {
       from: 'oiq',
       panels: document.panels.map(({ id: panelId, title, visual }) => ({
-        ...{ panelId, title, sourceType: visual.kind, outcome: 'carried', losses: [] },
+        panelId,
+        title,
+        sourceType: visual.kind,
+        outcome: 'carried',
+        losses: [],
       })),
       variables: document.variables.map(({ name }) => ({ name, outcome: 'carried', losses: [] })),
       rest: [],

@@ -90,20 +90,22 @@ const drawnOf = (panel: Panel, datasource: object): Built => {
     ...(targets.length > 0 && { datasource, targets }),
     ...(transformations.length > 0 && { transformations }),
     fieldConfig: { defaults: writeFields(panel.fields), overrides: writeOverrides(panel.overrides) },
-    ...(panel.shortestStep !== undefined && { interval: panel.shortestStep }),
+    ...(panel.minStep !== undefined && { interval: panel.minStep }),
   };
 };
 /** A placeholder of which Grafana's own panel was kept. */
 const hasSourcePanel = ({ visual, imported }: Panel): boolean =>
   visual.kind === 'placeholder' &&
-  typeof imported?.kept['type'] === 'string' &&
-  fitsPanel('targets', imported.kept['targets'] ?? []);
+  typeof imported?.unmapped['type'] === 'string' &&
+  fitsPanel('targets', imported.unmapped['targets'] ?? []);
 
 const writePanel = (panel: Panel, id: number, y: number, datasource: object): Built => {
-  const { title, description, transparent, links, place, time, mostPoints: maxPoints } = panel;
+  const { title, description, transparent, links, place, time, maxDataPoints: maxPoints } = panel;
   const built: Built = {
     ...drawnOf(panel, datasource),
-    ...{ id, title, gridPos: { x: place.x, y, w: place.width, h: place.height } },
+    id,
+    title,
+    gridPos: { x: place.x, y, w: place.width, h: place.height },
     ...(description !== '' && { description }),
     ...(transparent && { transparent }),
     ...(links.length > 0 && { links: writeLinks(links) }),
@@ -112,7 +114,7 @@ const writePanel = (panel: Panel, id: number, y: number, datasource: object): Bu
     ...repeatOf(panel),
   };
   // What is not typed is taken away below, and the dashboard keeps it.
-  putSourceFields(built, structuredClone(panel.imported?.kept ?? {}), fitsPanel);
+  putSourceFields(built, structuredClone(panel.imported?.unmapped ?? {}), fitsPanel);
   retainTyped(built);
   fill(built, entry(neededOptions, String(built['type'])) ?? {}, ['options']);
   fill(built, { defaults: {}, overrides: [] }, ['fieldConfig']);
@@ -153,7 +155,10 @@ const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, num
     const panels = inSection.get(section.id) ?? [];
     const inner = write(panels, y + 1);
     written.push({
-      ...{ type: 'row', id: id++, title: section.title, collapsed: section.folded },
+      type: 'row',
+      id: id++,
+      title: section.title,
+      collapsed: section.folded,
       gridPos: { x: 0, y, w: columns, h: 1 },
       panels: section.folded ? inner : [],
       ...(section.repeat !== null && { repeat: section.repeat.variable }),
@@ -166,7 +171,7 @@ const writePanels = (document: DashboardFields, numbers: ReadonlyMap<string, num
 
 /** The variable that chooses the data source: the one that was there, or one of ours. */
 const sourceVariable = (document: DashboardFields): Fields => {
-  const sourceVariables = Object.entries(document.imported?.kept ?? {}).filter(([path]) =>
+  const sourceVariables = Object.entries(document.imported?.unmapped ?? {}).filter(([path]) =>
     /^templating\.list\.\d+$/.test(path),
   );
   const [own] = sourceVariables.flatMap(([path, value]) =>
@@ -186,11 +191,13 @@ const written = (document: DashboardFields, id: string): Built => {
   const annotations = document.annotations.flatMap((one) => writeAnnotation(one, datasource, numbers) ?? []);
   const built: Built = {
     ...writeSettings(document),
-    ...{ uid: id, schemaVersion, panels: writePanels(document, numbers, datasource) },
+    uid: id,
+    schemaVersion,
+    panels: writePanels(document, numbers, datasource),
     templating: { list: variables },
     annotations: { list: annotations },
   };
-  putSourceFields(built, document.imported?.kept ?? {}, fitsDashboard);
+  putSourceFields(built, document.imported?.unmapped ?? {}, fitsDashboard);
   const list = at(built, ['templating', 'list']) as unknown[];
   if (!list.includes(source)) list.unshift(source);
   return built;

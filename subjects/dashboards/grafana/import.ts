@@ -189,7 +189,7 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
       })),
       panels: panels.map(({ panel }) => panel),
       annotations,
-      ...(Object.keys(sourceFields).length > 0 && { imported: { from: 'grafana', kept: sourceFields } }),
+      ...(Object.keys(sourceFields).length > 0 && { imported: { from: 'grafana', unmapped: sourceFields } }),
     },
     travelled,
   );

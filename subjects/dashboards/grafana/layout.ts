@@ -123,7 +123,11 @@ class ClassicLayout {
     for (const key of ['panels', 'targets', 'repeatIteration', 'repeatRowId', 'repeat', 'links'])
       if (row[key] === null || (Array.isArray(row[key]) && row[key].length === 0)) this.#ledger.markDefault(row, key);
     this.sections.push({
-      ...{ id, kind: 'row', within: null, folded, repeat: repeated },
+      id,
+      kind: 'row',
+      within: null,
+      folded,
+      repeat: repeated,
       title: typeof title === 'string' ? title.slice(0, 512) : '',
     });
     return id;
@@ -270,7 +274,11 @@ class ResourceLayout {
     this.#ledger.carry(spec, 'title', 'collapse');
     this.#ledger.markDefault(spec, ...(['hideHeader', 'fillScreen'] as const).filter((key) => spec[key] === false));
     this.sections.push({
-      ...{ id, kind, within, folded: collapse === true, repeat: repeat?.variable },
+      id,
+      kind,
+      within,
+      folded: collapse === true,
+      repeat: repeat?.variable,
       title: typeof title === 'string' ? title.slice(0, 512) : '',
     });
     return id;

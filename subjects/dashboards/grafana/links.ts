@@ -20,6 +20,14 @@ export const readLinks = (list: unknown, ledger: Ledger): PanelLink[] => {
 
 export const writeLinks = (links: readonly PanelLink[]): Fields[] =>
   links.map(({ title, url, newTab }) => ({
-    ...{ title, type: 'link', icon: '', tooltip: '', url, tags: [], asDropdown: false },
-    ...{ targetBlank: newTab, includeVars: false, keepTime: false },
+    title,
+    type: 'link',
+    icon: '',
+    tooltip: '',
+    url,
+    tags: [],
+    asDropdown: false,
+    targetBlank: newTab,
+    includeVars: false,
+    keepTime: false,
   }));

@@ -56,7 +56,7 @@ const shared = (placed: Placed, id: string, ledger: Ledger): Fields => {
     description: typeof description === 'string' ? description.slice(0, 8192) : '',
     place: { section, ...box },
     time: readTime(panel, ledger),
-    ...(points && { mostPoints: maxDataPoints }),
+    ...(points && { maxDataPoints: maxDataPoints }),
     ...(repeat !== undefined && { repeat }),
     links: readLinks(panel['links'], ledger),
     transparent: transparent === true,
@@ -86,7 +86,7 @@ const placeholder = (
       0,
       256,
     ),
-    why: reason,
+    reason: reason,
     queries: texts.slice(0, 100),
   },
 });
@@ -108,7 +108,7 @@ const drawn = (fields: Fields, panel: Fields, queries: ReturnType<typeof readQue
     transformations: renamedTransformations(readTransformations(panel['transformations'], ledger), queries.renamed),
     fields: readSettings(at(panel, ['fieldConfig', 'defaults']) ?? {}, ledger),
     overrides: renamedOverrides(readOverrides(panel['fieldConfig'], ledger), queries.renamed),
-    ...(minStep !== undefined && { shortestStep: minStep }),
+    ...(minStep !== undefined && { minStep: minStep }),
   };
 };
 
@@ -117,7 +117,7 @@ const withSourceFields = (panel: Fields, source: Fields, ledger: Ledger): Fields
   const sourceFields = ledger.unmarked(source);
   return Object.keys(sourceFields).length === 0
     ? panel
-    : { ...panel, imported: { from: 'grafana', kept: sourceFields } };
+    : { ...panel, imported: { from: 'grafana', unmapped: sourceFields } };
 };
 
 /**

@@ -136,7 +136,9 @@ export const writeLink = (link: DashboardFields['links'][number]): Fields => {
 export const writeSettings = (document: DashboardFields): Record<string, unknown> => {
   const { name, description, tags, time, cursor, links } = document;
   return {
-    ...{ title: name, tags, links: links.map(writeLink) },
+    title: name,
+    tags,
+    links: links.map(writeLink),
     ...(description !== '' && { description }),
     graphTooltip: cursors.indexOf(cursor),
     time: { from: time.from, to: time.to },

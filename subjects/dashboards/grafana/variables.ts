@@ -206,7 +206,7 @@ const readInterval = (variable: Fields, ledger: Ledger): Fields => {
     kind: 'interval',
     options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
     ...(auto === true && {
-      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { least: min }) },
+      auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { min: min }) },
     }),
     selected: selected.startsWith('$__auto') ? 'auto' : selected,
   };
@@ -323,8 +323,10 @@ const writeOthers = (variable: OurVariable): Fields | undefined => {
     case 'interval': {
       const { auto, selected } = variable;
       return {
-        ...{ type: 'interval', query: variable.options.join(','), refresh: 2 },
-        ...(auto !== undefined && { auto: true, auto_count: auto.steps, auto_min: auto.least }),
+        type: 'interval',
+        query: variable.options.join(','),
+        refresh: 2,
+        ...(auto !== undefined && { auto: true, auto_count: auto.steps, auto_min: auto.min }),
         ...(selected !== '' && { current: currentOf(selected === 'auto' ? '$__auto' : selected) }),
       };
     }
@@ -349,7 +351,8 @@ export const writeVariable = (variable: OurVariable, datasource: object): Record
         : writeOthers(variable);
   if (own === undefined) return undefined;
   return {
-    ...{ name, ...own },
+    name,
+    ...own,
     ...(title !== undefined && { label: title }),
     ...(description !== undefined && { description }),
     ...(hide !== 'nothing' && { hide: hides.indexOf(hide) }),

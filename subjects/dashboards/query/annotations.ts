@@ -54,12 +54,20 @@ const ofEvents = async (source: SourceOf<'events'>, { range, scope, events }: An
   const { kinds, service, projectId } = source;
   const isChosen = kinds.length > 0;
   const found = await events({
-    ...{ range, isChosen, kinds: isChosen ? kinds : feedKinds, limit: maxMarks + 1 },
-    ...{ service: given(inText(service, scope)), projectId: given(projectId) },
+    range,
+    isChosen,
+    kinds: isChosen ? kinds : feedKinds,
+    limit: maxMarks + 1,
+    service: given(inText(service, scope)),
+    projectId: given(projectId),
   });
   const marks = found.events.map(
     ({ time, title, text, kind, link, tags }): Mark => ({
-      ...{ time, until: null, title, text, link },
+      time,
+      until: null,
+      title,
+      text,
+      link,
       tags: [kind, ...Object.entries(tags).map(([name, value]) => `${name}=${value}`)],
     }),
   );
@@ -74,7 +82,9 @@ const written = (template: string, fieldOf: (name: string) => unknown): string =
 
 const filled = (query: Query, { scope, filters, range }: AnnotationContext, stepMs?: number): Query => {
   const platform = platformVariables({
-    ...{ fromMs: Number(range.from / 1_000_000n), toMs: Number(range.to / 1_000_000n), stepMs },
+    fromMs: Number(range.from / 1_000_000n),
+    toMs: Number(range.to / 1_000_000n),
+    stepMs,
   });
   return queryOf(withFilters(inQuery(query, new Map([...scope, ...platform])), filters));
 };
@@ -87,15 +97,24 @@ const ofRecords = async (source: SourceOf<'records'>, context: AnnotationContext
     ...new Set(['timestamp', ...(signal === 'traces' ? ['duration'] : []), ...namesIn(template), ...tags]),
   ];
   const query: Query = {
-    ...{ kind: 'rows', signal, order: 'newest', fields, limit: maxMarks },
-    ...{ search: given(search), projectId: given(projectId) },
+    kind: 'rows',
+    signal,
+    order: 'newest',
+    fields,
+    limit: maxMarks,
+    search: given(search),
+    projectId: given(projectId),
   };
   const { columns, rows, partial } = await context.results.of(filled(query, context), { range: context.range });
   const marks = rows.map((row): Mark => {
     const fieldOf = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
     const time = String(fieldOf('timestamp'));
     return {
-      ...{ time, until: endOf(time, fieldOf('duration')), title: written(template, fieldOf), text: '', link: '' },
+      time,
+      until: endOf(time, fieldOf('duration')),
+      title: written(template, fieldOf),
+      text: '',
+      link: '',
       tags: tags.flatMap((tag) => given(String(fieldOf(tag) ?? '')) ?? []),
     };
   });
@@ -139,7 +158,9 @@ const ofPromql = async (source: SourceOf<'promql'>, context: AnnotationContext):
     const found = source.valueIsTime ? timesIn(each, range) : stretches(each, stepMs);
     return found.map(
       ([from, to]): Mark => ({
-        ...{ time: iso(from), until: to > from ? iso(to) : null, link: '' },
+        time: iso(from),
+        until: to > from ? iso(to) : null,
+        link: '',
         title: source.title === '' ? each.name : written(source.title, fieldOf),
         text: written(source.text, fieldOf),
         tags: source.tags.split(',').flatMap((name) => given(each.labels[name.trim()] ?? '') ?? []),

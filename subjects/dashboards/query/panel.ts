@@ -44,8 +44,7 @@ type PanelQuery = Panel['queries'][number];
 const msNs = 1_000_000n;
 const isOfRates = (minStep = ''): boolean => /^\$(?:__rate_interval|\{__rate_interval\})$/.test(minStep);
 /** Steps that are as long as the ranges of rates stay so. */
-const factorOf = ({ shortestStep: minStep, stepFactor = 1 }: PanelQuery): number =>
-  isOfRates(minStep) ? 1 : stepFactor;
+const factorOf = ({ minStep, stepFactor = 1 }: PanelQuery): number => (isOfRates(minStep) ? 1 : stepFactor);
 
 /** Stands for a query that there is not: what reads its answer fails with why. */
 const missing: Query = { kind: 'promql', expression: 'missing' };
@@ -57,7 +56,7 @@ const rangeOf = ({ time }: Panel, { from, to }: Range): Range => {
 };
 
 const stepFor = (
-  { mostPoints: panelMaxPoints = Number.POSITIVE_INFINITY }: Panel,
+  { maxDataPoints: panelMaxPoints = Number.POSITIVE_INFINITY }: Panel,
   { step, maxPoints }: PanelContext['question'],
   range: Range,
 ): number => {
@@ -114,7 +113,7 @@ class PanelRun {
     this.#context = context;
     this.#range = range;
     const stepMs = stepFor(shown.panel, context.question, range);
-    this.stepMs = Math.max(stepMs, minStepMs(shown.panel.shortestStep, this.#scope(stepMs, 0), 'shortestStep'));
+    this.stepMs = Math.max(stepMs, minStepMs(shown.panel.minStep, this.#scope(stepMs, 0), 'shortestStep'));
   }
 
   #scope(stepMs: number, scrapeMs: number): Scope {
@@ -126,7 +125,7 @@ class PanelRun {
   /**
    * Ranges of rates are made of the step without its factor. Where steps are as long as these ranges, the ranges are no longer than a step.
    */
-  #scopeOf({ shortestStep: minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
+  #scopeOf({ minStep }: PanelQuery, stepMs: number, plainMs: number, scrapeMs: number): Scope {
     const scope = new Map(this.#scope(stepMs, scrapeMs));
     const [rates, name] = isOfRates(minStep)
       ? [scope, '__interval']
@@ -135,7 +134,7 @@ class PanelRun {
     return scope;
   }
 
-  #minStepMs({ name, shortestStep: minStep }: PanelQuery): number {
+  #minStepMs({ name, minStep }: PanelQuery): number {
     return minStepMs(minStep, this.#scope(this.stepMs, 0), `queries.${name}.shortestStep`);
   }
 
@@ -214,7 +213,9 @@ const settledOf = async (
 const shownTable = (table: Table): ShownTable => {
   const { columns, rows } = answerOf(table);
   return {
-    ...{ query: table.query, name: table.name, rows },
+    query: table.query,
+    name: table.name,
+    rows,
     columns: columns.map((column, at) => {
       const labels = table.columns[at]?.labels;
       return { ...column, ...(labels && { labels: { ...labels } }) };
@@ -257,9 +258,16 @@ const shownOf = ({ queries, formulas }: Panel, found: Settled['found']): Record<
 export const queryPanel = async (shown: ShownPanel, context: PanelContext): Promise<PanelItem> => {
   const { panel, repeat, scope, partial } = shown;
   const item = {
-    ...{ panelId: panel.id, repeat, partial: [...partial] },
+    panelId: panel.id,
+    repeat,
+    partial: [...partial],
     title: inTitle(panel.title, scope),
-    ...{ stepMs: 0, results: {}, earlier: {}, table: null, tables: [], error: null },
+    stepMs: 0,
+    results: {},
+    earlier: {},
+    table: null,
+    tables: [],
+    error: null,
   };
   try {
     const range = rangeOf(panel, context.range);
@@ -273,7 +281,9 @@ export const queryPanel = async (shown: ShownPanel, context: PanelContext): Prom
     ]);
     const [failure] = [...now.errors, ...(then?.errors ?? [])];
     const answered = {
-      ...{ ...item, stepMs: run.stepMs, results: shownOf(panel, now.found) },
+      ...item,
+      stepMs: run.stepMs,
+      results: shownOf(panel, now.found),
       earlier: then === undefined ? {} : shownOf(panel, then.found),
       error: failure === undefined ? null : faultIn(failure, context),
     };

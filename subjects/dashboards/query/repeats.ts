@@ -10,7 +10,7 @@ const maxRepeats = 100;
 
 interface Repeat {
   readonly variable: string;
-  readonly most: number;
+  readonly max: number;
 }
 
 /** A panel as it is shown once. */
@@ -43,7 +43,7 @@ type Chosen = Readonly<Record<string, string>>;
 /** One variable more: each of those so far once for each of its values. */
 const times = (
   chosen: readonly Chosen[],
-  { variable, most: max }: Repeat,
+  { variable, max }: Repeat,
   items: Resolved['items'],
   partial: Incompleteness[],
 ): readonly Chosen[] => {

@@ -84,7 +84,10 @@ const resolvedFor = (
   const isAll = question.panels === undefined || question.panels.length === 0;
   const platform = { fromMs: Number(range.from / 1_000_000n), toMs: Number(range.to / 1_000_000n), names };
   return resolveVariables(document.variables, results.reading, {
-    ...{ range, signal, chosen: question.variables, platform: platformVariables(platform) },
+    range,
+    signal,
+    chosen: question.variables,
+    platform: platformVariables(platform),
     ...(!isAll && {
       only: usedBy(selection, document, [...saved.values()]),
       listed: panels.flatMap((panel) => repeatsOf(panel, document.sections).map(({ variable }) => variable)),
@@ -107,7 +110,10 @@ async function* placedLines(
   const resolved = await resolvedFor(selection, document, question, from, results);
   const { range } = selection;
   const variables = resolved.items.map(({ options, selected, partial, ...item }) => ({
-    ...{ ...item, options: [...options], selected: [...selected], partial: [...partial] },
+    ...item,
+    options: [...options],
+    selected: [...selected],
+    partial: [...partial],
   }));
   yield [0, { from: formatTime(range.from), to: formatTime(range.to), variables }];
   const context: AnnotationContext = { ...from, question, range, results, ...resolved };

@@ -35,7 +35,7 @@ export const SnapshotContent = z.strictObject({
   name: z.string(),
   from: z.string(),
   to: z.string(),
-  madeAt: z.string(),
+  createdAt: z.string(),
   sections: z.array(z.strictObject({ title: z.string(), kind: z.enum(['row', 'tab']), within: z.int().nullable() })),
   panels: z.array(Frozen),
 });
@@ -85,13 +85,16 @@ const frozenPanel = (
 
 /** Of an answer whose results were stripped. */
 export const snapshotContent = (
-  { name, madeAt }: { readonly name: string; readonly madeAt: string },
+  { name, createdAt: madeAt }: { readonly name: string; readonly createdAt: string },
   { panels, sections }: DashboardFields,
   { from, to, items }: DashboardAnswer,
 ): SnapshotContent => {
   const seen = new Map<string, number>();
   return {
-    ...{ name, from, to, madeAt },
+    name,
+    from,
+    to,
+    createdAt: madeAt,
     sections: sections.map(({ title, kind, within }) => {
       const at = sections.findIndex(({ id }) => id === within);
       return { title: titleOf(title), kind, within: at === -1 ? null : at };

@@ -88,11 +88,11 @@ export interface PanelFit {
   readonly id: string;
   readonly title: string;
   /** In words; empty: it would show something. */
-  readonly lacks: string[];
+  readonly missing: string[];
 }
 
 export const fitOf = (panels: readonly NeedyPanel[], landed: Landed): PanelFit[] =>
-  panels.map(({ id, title, needs }) => ({ id, title, lacks: missingFor(needs, landed) }));
+  panels.map(({ id, title, needs }) => ({ id, title, missing: missingFor(needs, landed) }));
 
 /** Every need of panels. */
 export const needsOf = (panels: readonly NeedyPanel[]): Need[] => panels.flatMap(({ needs }) => needsIn(needs));

@@ -8,13 +8,13 @@ export interface TemplateStatus {
   /** undefined: what has landed cannot be read now. */
   readonly panels: readonly PanelFit[] | undefined;
   /** Dashboards that were made of it. */
-  readonly made: number;
+  readonly dashboards: number;
   readonly favourites: number;
 }
 
 /** Panels that would show something. */
 export const filledOf = ({ panels }: Pick<TemplateStatus, 'panels'>): number | undefined =>
-  panels?.filter(({ lacks: missing }) => missing.length === 0).length;
+  panels?.filter(({ missing }) => missing.length === 0).length;
 
 /** The share of the panels that would show something, 0 to 1. */
 export const shareOf = (template: Pick<TemplateStatus, 'panels'>): number | undefined => {
@@ -26,7 +26,7 @@ export const ranked = (templates: readonly TemplateStatus[]): TemplateStatus[] =
   templates.toSorted(
     (one, other) =>
       (shareOf(other) ?? 0) - (shareOf(one) ?? 0) ||
-      other.made - one.made ||
+      other.dashboards - one.dashboards ||
       other.favourites - one.favourites ||
       one.template.document.name.localeCompare(other.template.document.name, 'en'),
   );

@@ -28,7 +28,9 @@ export const discord = defineChannelType({
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          ...{ title: cut(title, 256), description: cut(text, 4000), timestamp: new Date(atMs).toISOString() },
+          title: cut(title, 256),
+          description: cut(text, 4000),
+          timestamp: new Date(atMs).toISOString(),
           color: status === 'firing' ? 0xd40e0d : 0x2eb67d,
         },
       ],

@@ -23,14 +23,20 @@ export const ntfy = defineChannelType({
     jsonRequest(
       `${url.replace(/\/$/, '')}/`,
       {
-        ...{ topic, title: cut(title, 250), message: cut(text, maxCharacters) },
+        topic,
+        title: cut(title, 250),
+        message: cut(text, maxCharacters),
         priority: status === 'firing' ? (priorities[severity] ?? 4) : 3,
         tags: [status === 'firing' ? 'rotating_light' : 'white_check_mark'],
         ...(link !== '' && { click: link }),
         ...(acknowledge !== undefined && {
           actions: [
             {
-              ...{ action: 'http', label: 'Acknowledge', method: 'POST', url: acknowledge.postUrl, clear: true },
+              action: 'http',
+              label: 'Acknowledge',
+              method: 'POST',
+              url: acknowledge.postUrl,
+              clear: true,
               headers: { 'content-type': 'application/json' },
               body: JSON.stringify({ token: acknowledge.token }),
             },

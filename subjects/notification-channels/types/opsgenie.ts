@@ -24,7 +24,10 @@ export const opsgenie = defineChannelType({
     const create = jsonRequest(
       base,
       {
-        ...{ alias, message: cut(message.title, 130), description: cut(message.text, 15_000), source: 'OIQ' },
+        alias,
+        message: cut(message.title, 130),
+        description: cut(message.text, 15_000),
+        source: 'OIQ',
         priority: priorities[message.severity] ?? 'P2',
         tags: message.isTest ? ['test'] : [],
         details: { ...message.payload.commonLabels, isTest: String(message.isTest) },

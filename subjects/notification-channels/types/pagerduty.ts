@@ -30,8 +30,11 @@ const eventOf = (message: ChannelMessage, action: Action, routingKey: string): o
     ...(message.service !== '' && { component: message.service }),
     ...(message.groupText !== '' && { group: message.groupText }),
     custom_details: {
-      ...{ text: cut(message.text, 8000), labels: message.payload.commonLabels, group: message.groupKey },
-      ...{ isTest: message.isTest, status: message.status },
+      text: cut(message.text, 8000),
+      labels: message.payload.commonLabels,
+      group: message.groupKey,
+      isTest: message.isTest,
+      status: message.status,
     },
   },
 });

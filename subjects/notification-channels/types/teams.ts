@@ -26,7 +26,11 @@ export const teams = defineChannelType({
             msteams: { width: 'Full' },
             body: [
               {
-                ...{ type: 'TextBlock', text: cut(title, 1000), weight: 'Bolder', size: 'Medium', wrap: true },
+                type: 'TextBlock',
+                text: cut(title, 1000),
+                weight: 'Bolder',
+                size: 'Medium',
+                wrap: true,
                 color: status === 'firing' ? 'Attention' : 'Good',
               },
               { type: 'TextBlock', text: cut(text, 8000).replaceAll('\n', '\n\n'), wrap: true },

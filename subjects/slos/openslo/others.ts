@@ -43,7 +43,9 @@ const slothAlerting = (slo: Fields, spelt: Spelling) => {
     Object.keys(own).length === 0 ? [] : [[severity, own] as const],
   );
   return {
-    ...{ enabled: !page.isDisabled, labels, annotations },
+    enabled: !page.isDisabled,
+    labels,
+    annotations,
     ...(bySeverity.length > 0 && { severityLabels: Object.fromEntries(bySeverity) }),
   };
 };

@@ -164,7 +164,9 @@ const objectiveOf = (whole: Whole, objective: Fields, indicator: Indicator, name
   if (sli === undefined || targetPct === undefined) return undefined;
   const { windowDays, calendar } = { windowDays: undefined, calendar: undefined, ...window };
   const query = {
-    ...{ budgeting, slice, alerting: { labels, annotations } },
+    budgeting,
+    slice,
+    alerting: { labels, annotations },
     ...(calendar !== undefined && { calendar }),
     ...(budgeting === 'timeslices' && sliceTarget !== undefined && { sliceTarget }),
     ...sli.query,

@@ -99,5 +99,9 @@ export const sliceOf = (objective: Fields): string | undefined => {
 
 /** What v1 and v2alpha call the period of a calendar. */
 export const periodTexts: Readonly<Record<Calendar['period'], string>> = {
-  ...{ day: '1d', week: '1w', month: '1M', quarter: '1Q', year: '1Y' },
+  day: '1d',
+  week: '1w',
+  month: '1M',
+  quarter: '1Q',
+  year: '1Y',
 };

@@ -130,7 +130,8 @@ const metadataOf = (slo: SloFields, rest: object): object => {
   const { labels, annotations } = slo.query.alerting;
   const all = { ...annotations, ...(Object.keys(rest).length > 0 && { [restAnnotation]: JSON.stringify(rest) }) };
   return {
-    ...{ name: dnsLabel(slo.name), displayName: slo.name },
+    name: dnsLabel(slo.name),
+    displayName: slo.name,
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(Object.keys(all).length > 0 && { annotations: all }),
   };
@@ -163,10 +164,13 @@ export const writeOpenSlo = (slo: SloFields, version: Version = 'v1'): WrittenOp
   const { spec, objective } = measuredOf(slo, version);
   const [apiVersion] = Object.entries(versions).find(([, each]) => each === version) ?? [];
   const document = {
-    ...{ apiVersion, kind: 'SLO', metadata: metadataOf(slo, version === 'v1alpha' ? {} : restOf(slo)) },
+    apiVersion,
+    kind: 'SLO',
+    metadata: metadataOf(slo, version === 'v1alpha' ? {} : restOf(slo)),
     spec: {
       ...(slo.description !== '' && { description: slo.description }),
-      ...{ service: slo.service || 'none', ...spec },
+      service: slo.service || 'none',
+      ...spec,
       [version === 'v1alpha' ? 'timeWindows' : 'timeWindow']: [windowOf(slo, version)],
       budgetingMethod: budgetingTexts[slo.query.budgeting],
       objectives: [{ ...objectiveOf(slo, version), ...objective }],

@@ -43,20 +43,28 @@ export interface Framed {
 const read = z.enum(['text', 'value', 'count', 'url', 'title']);
 
 const Goto = z.strictObject({
-  ...{ action: z.literal('goto'), name },
+  action: z.literal('goto'),
+  name,
   url: z.string().min(1).max(4096),
   assertions: assertions.describe(
     'Of the answer’s status, of the duration, and of web vitals when the page is loaded. Without one of the status, it must be below 400',
   ),
 });
 const Click = z.strictObject({
-  ...{ action: z.literal('click'), name, within, target, frame },
+  action: z.literal('click'),
+  name,
+  within,
+  target,
+  frame,
   count: z.int().min(1).max(3).default(1).describe('2 is a double click'),
 });
-const Hover = z.strictObject({ ...{ action: z.literal('hover'), name, within }, target, frame });
+const Hover = z.strictObject({ action: z.literal('hover'), name, within, target, frame });
 const Fill = z.strictObject({
-  ...{ action: z.literal('fill'), name, within },
-  ...{ target, frame },
+  action: z.literal('fill'),
+  name,
+  within,
+  target,
+  frame,
   text: z.string().max(8192),
   host: z
     .string()
@@ -68,12 +76,17 @@ const Fill = z.strictObject({
     .describe('Of the page that it is on; null: that of the goto before it. A secret is filled in nowhere else'),
 });
 const Choose = z.strictObject({
-  ...{ action: z.literal('choose'), name, within },
-  ...{ target, frame },
+  action: z.literal('choose'),
+  name,
+  within,
+  target,
+  frame,
   option: text.describe('Label or value'),
 });
 const Press = z.strictObject({
-  ...{ action: z.literal('press'), name, within },
+  action: z.literal('press'),
+  name,
+  within,
   target: target.nullable().default(null).describe('Null: what has the focus'),
   frame,
   key: z
@@ -84,13 +97,17 @@ const Press = z.strictObject({
     ),
 });
 const Wait = z.strictObject({
-  ...{ action: z.literal('wait'), name, within },
+  action: z.literal('wait'),
+  name,
+  within,
   target: BrowserTarget,
   frame,
   until: z.enum(['visible', 'hidden']).default('visible'),
 });
 const Expect = z.strictObject({
-  ...{ action: z.literal('expect'), name, within },
+  action: z.literal('expect'),
+  name,
+  within,
   target: BrowserTarget.nullable().default(null).describe('Of text, value and count'),
   frame,
   read,
@@ -99,7 +116,9 @@ const Expect = z.strictObject({
   level: z.enum(['fail', 'degrade']).default('fail'),
 });
 const Extract = z.strictObject({
-  ...{ action: z.literal('extract'), name, within },
+  action: z.literal('extract'),
+  name,
+  within,
   target: target.nullable().default(null).describe('Of text, value and count'),
   frame,
   read,

@@ -18,7 +18,7 @@ const settings = z.strictObject({
     .nullable()
     .default(null)
     .describe('How late it may be; null: a tenth of the interval, from ten seconds to an hour'),
-  longestRun: duration('1s', '1d').default('1h').describe('From a beat to /start until the run must have ended'),
+  maxRunDuration: duration('1s', '1d').default('1h').describe('From a beat to /start until the run must have ended'),
 });
 type HeartbeatSettings = z.output<typeof settings>;
 

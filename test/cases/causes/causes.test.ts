@@ -27,7 +27,7 @@ test('what begins after the symptom, or lies elsewhere, is no cause, however lou
   const aside = { ...late, node: 'service:elsewhere', atMs: onsetMs, title: 'aside' };
   const { causes, others } = causesOf({ ...incidentContext, changes: [late, aside], novelties: [] });
   t.false(causes.some(({ title }) => title === 'late' || title === 'aside'));
-  const against = (title: string) => others.find((each) => each.title === title)?.against.join();
+  const against = (title: string) => others.find((each) => each.title === title)?.counterEvidence.join();
   t.regex(against('late') ?? '', /it began \d+ minutes after the symptom/);
   t.is(against('aside'), 'it is not on the path of the symptom');
 });

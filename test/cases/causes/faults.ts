@@ -65,7 +65,10 @@ const systemOf = (random: Random) => {
     const first = random.whole(0, hosts.length - 1);
     const own = Array.from({ length: random.whole(1, 3) }, (_, at) => hosts[(first + at) % hosts.length] as string);
     places.set(node, {
-      ...{ node, hosts: [...new Set(own)], calls: [], base: random.between(5e6, 4e7) },
+      node,
+      hosts: [...new Set(own)],
+      calls: [],
+      base: random.between(5e6, 4e7),
       failing: index === 0 ? 0.002 : random.between(0, 0.004),
     });
   }
@@ -213,7 +216,10 @@ const pathTo = ({ places, inTree }: System, target: string): string[] => {
 };
 
 const changeOf = (kind: Change['kind'], node: string, minute: number, title = `${kind} of ${node}`): Change => ({
-  ...{ kind, node, title, link: '' },
+  kind,
+  node,
+  title,
+  link: '',
   atMs: originMs + Math.round(minute * minuteMs),
 });
 const gaugeOf = (
@@ -222,14 +228,19 @@ const gaugeOf = (
   of: Omit<Gauge, 'values' | 'link'>,
   share: (minute: number) => number,
 ): Gauge => ({
-  ...{ ...of, link: '' },
+  ...of,
+  link: '',
   values: Array.from({ length: minutes }, (_, minute) => [
     originMs + minute * minuteMs,
     Math.max(0, Math.min(1, share(minute) + 0.02 * random.normal())),
   ]),
 });
 const noveltyOf = (kind: Novelty['kind'], node: string, minute: number, count: number): Novelty => ({
-  ...{ kind, node, count, title: `${kind} of ${node}`, link: '' },
+  kind,
+  node,
+  count,
+  title: `${kind} of ${node}`,
+  link: '',
   firstMs: originMs + Math.round(minute * minuteMs),
 });
 
@@ -312,7 +323,8 @@ const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
     return { effect: { errors: 0, slower: 8 * slower }, truth: { kind: 'callee', at: making.target } };
   },
   'failing-database': (making) => ({
-    ...{ effect: effectOf(making, 'errors'), truth: { kind: 'callee', at: making.target } },
+    effect: effectOf(making, 'errors'),
+    truth: { kind: 'callee', at: making.target },
   }),
   flag: (making) => {
     const { random, target, novelties } = making;
@@ -407,9 +419,16 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const { nodes, hosts: onHosts, edges } = simulated(system, random, minutes, effectAt, traffic);
   const { changes, gauges, novelties } = making;
   return {
-    ...{ kind, truth },
+    kind,
+    truth,
     incidentContext: {
-      ...{ symptoms: [symptom], nodes, hosts: onHosts, edges, changes, gauges, novelties },
+      symptoms: [symptom],
+      nodes,
+      hosts: onHosts,
+      edges,
+      changes,
+      gauges,
+      novelties,
       noticedMs: originMs + noticed * minuteMs,
       untilMs: originMs + minutes * minuteMs,
     },

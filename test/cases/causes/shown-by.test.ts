@@ -6,7 +6,8 @@ import { type ChangeOfShown, judgeShown } from '../../../subjects/causes/shown-b
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
 const changed = (minutes: number): ChangeOfShown => ({
-  ...{ shownBy: { what: 'alert rule', id: 'r1' }, atMs: noticedMs + minutes * minuteMs },
+  shownBy: { what: 'alert rule', id: 'r1' },
+  atMs: noticedMs + minutes * minuteMs,
   title: 'alert-rule.update Errors',
 });
 
@@ -21,7 +22,7 @@ for (const [what, minutes, isWorse, isClaimed] of cases)
   test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}claimed as the cause`, (t) => {
     const [judged] = judgeShown([changed(minutes)], { noticedMs, isWorse });
     t.is((judged?.score ?? 0) >= minScore, isClaimed);
-    t.is(judged?.against.length === 0, isClaimed || minutes === -55);
+    t.is(judged?.counterEvidence.length === 0, isClaimed || minutes === -55);
   });
 
 test('the change nearest before the symptom is the likeliest', (t) => {
@@ -46,6 +47,6 @@ test('a plan may be why something is shown, routes never are', (t) => {
       ['alert routing', false],
     ],
   );
-  t.deepEqual(all[1]?.against, ['routes change who is told of an alert, not whether it fires']);
+  t.deepEqual(all[1]?.counterEvidence, ['routes change who is told of an alert, not whether it fires']);
   t.true(judgeShown(changes, { noticedMs, isWorse: true }).every(({ score }) => score === 0));
 });

@@ -38,7 +38,10 @@ const ownKinds = { counter: 'c', gauge: 'g', histogram: 'h' } as const;
 /** The platform's own, by their declaration. */
 const own = Object.entries(metricDefinitions).map(
   ([name, { type, labels }]): GoldenMetric => ({
-    ...{ name, kind: ownKinds[type], generations: ['current', 'former'], resource: [] },
+    name,
+    kind: ownKinds[type],
+    generations: ['current', 'former'],
+    resource: [],
     attributes: new Map(labels.map((label) => [label, ['x']])),
   }),
 );
@@ -132,9 +135,14 @@ const resourceOf = (names: readonly string[]): object => ({
 
 const spansOf = (generation: Generation, lastMs: number): object[] =>
   [2, 3].map((kind, index) => ({
-    ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, kind), name: 'work', kind },
-    ...{ startTimeUnixNano: nanoseconds(lastMs), endTimeUnixNano: nanoseconds(lastMs + 5) },
-    ...{ status: { code: index === 1 ? 2 : 1, message: 'failed' }, attributes: spanAttributes[generation] },
+    traceId: Buffer.alloc(16, 1),
+    spanId: Buffer.alloc(8, kind),
+    name: 'work',
+    kind,
+    startTimeUnixNano: nanoseconds(lastMs),
+    endTimeUnixNano: nanoseconds(lastMs + 5),
+    status: { code: index === 1 ? 2 : 1, message: 'failed' },
+    attributes: spanAttributes[generation],
   }));
 
 /** A message that came at a time. */
@@ -161,7 +169,9 @@ export const landGolden = async (
     }));
   const resource = resourceOf(['service.name', 'host.name']);
   const logRecords = [9, 17].map((severityNumber) => ({
-    ...{ timeUnixNano: nanoseconds(lastMs), severityNumber, body: { stringValue: 'order accepted' } },
+    timeUnixNano: nanoseconds(lastMs),
+    severityNumber,
+    body: { stringValue: 'order accepted' },
   }));
   const resourceSpans = [{ resource, scopeSpans: [{ scope, spans: spansOf(generation, lastMs) }] }];
   const bodies = {

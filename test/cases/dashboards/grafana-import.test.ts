@@ -85,8 +85,8 @@ test('queries, fields, overrides and transformations are what they were', (t) =>
     { name: 'Good_answers', legend: '{{code}}', answers: 'series' },
     { name: 'B', hidden: true, exemplars: true },
   ]);
-  t.is(requests.queries[0]?.shortestStep, undefined, 'how often samples come is said by queries alone');
-  t.is(requests.shortestStep, '1m');
+  t.is(requests.queries[0]?.minStep, undefined, 'how often samples come is said by queries alone');
+  t.is(requests.minStep, '1m');
   t.like(requests.formulas, [{ name: 'C', expression: 'B / 2' }]);
   t.like(requests.fields, {
     unit: '{request}/s',
@@ -121,15 +121,20 @@ test('queries, fields, overrides and transformations are what they were', (t) =>
   );
   t.is(nodes.queries[0]?.answers, 'table');
   t.like(nodes.repeat, { variable: 'job', direction: 'down' });
-  t.deepEqual(Object.keys(nodes.imported?.kept ?? {}), ['transformations.3']);
+  t.deepEqual(Object.keys(nodes.imported?.unmapped ?? {}), ['transformations.3']);
 });
 
 test('what names a query that is called otherwise here names it as it is called', (t) => {
   const imported = read({
-    ...{ uid: 'names', title: 'Names', schemaVersion: 39 },
+    uid: 'names',
+    title: 'Names',
+    schemaVersion: 39,
     panels: [
       {
-        ...{ id: 1, type: 'table', datasource: { type: 'prometheus' }, gridPos: { x: 0, y: 0, w: 12, h: 8 } },
+        id: 1,
+        type: 'table',
+        datasource: { type: 'prometheus' },
+        gridPos: { x: 0, y: 0, w: 12, h: 8 },
         targets: ['Some name', 'Some name 2', 'C'].map((refId) => ({ refId, expr: 'up', instant: true })),
         transformations: [
           { id: 'organize', options: { renameByName: { 'Value #Some name 2': 'Up', 'Value #C': 'Down' } } },
@@ -188,7 +193,7 @@ test('panels of other sources and of plugins become placeholders that show the o
     queries: ['{job="x"} |= "y"'],
   });
   t.like(panelOf(imported, 'panel-6').visual, { kind: 'placeholder', sourceType: 'acme-map-panel' });
-  t.like(panelOf(imported, 'panel-6').imported?.kept, { options: { secret: 'kept' } });
+  t.like(panelOf(imported, 'panel-6').imported?.unmapped, { options: { secret: 'kept' } });
   t.deepEqual(
     imported.report.panels.map(({ outcome }) => outcome),
     ['reduced', 'reduced', 'carried', 'placeholder', 'placeholder', 'reduced'],
@@ -271,7 +276,9 @@ for (const { what, panel, is } of oddPanels)
 
 test('an export asks for tables, names series and bounds points as its source does', (t) => {
   const panelOf = (type: string, target: object, panel: object = {}): object => ({
-    ...{ type, title: type, ...panel },
+    type,
+    title: type,
+    ...panel,
     targets: [{ refId: 'A', expr: 'up', ...target }],
   });
   const instant = { instant: true, range: false };
@@ -348,11 +355,15 @@ test('hostile documents are refused with a path, or read without harm', (t) => {
       panels: [
         { type: name, id: 1 },
         {
-          ...{ type: 'table', id: 2, options: withOwn({ reduceOptions: { calcs: [name] }, cellHeight: name }) },
+          type: 'table',
+          id: 2,
+          options: withOwn({ reduceOptions: { calcs: [name] }, cellHeight: name }),
           transformations: [{ id: name, options: withOwn({ reducers: [name], match: name }) }],
           fieldConfig: {
             defaults: {
-              ...{ color: { mode: name }, mappings: [{ type: name, options: { match: name } }], unit: name },
+              color: { mode: name },
+              mappings: [{ type: name, options: { match: name } }],
+              unit: name,
               custom: withOwn({ cellOptions: { type: name }, displayMode: name }),
             },
             overrides: [{ matcher: { id: name, options: name }, properties: [{ id: name, value: name }] }],

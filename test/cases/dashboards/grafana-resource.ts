@@ -72,7 +72,10 @@ const itemOf = (panel: Fields, top: number): Fields => {
   return {
     kind: 'GridLayoutItem',
     spec: {
-      ...{ x, y: Number(y) - top, width: w, height: h },
+      x,
+      y: Number(y) - top,
+      width: w,
+      height: h,
       element: { kind: 'ElementReference', name: `panel-${panel['id']}` },
       ...(typeof panel['repeat'] === 'string' &&
         panel['repeat'] !== '' && {

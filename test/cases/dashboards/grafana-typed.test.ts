@@ -133,10 +133,15 @@ test('what public dashboards have besides is made what Grafana types, and stays 
   const gridPos = { x: 0, y: 0, w: 12, h: 8 };
   const prometheus = { type: 'prometheus', uid: 'p' };
   const imported = importedOf({
-    ...{ uid: 'odd', title: 'Odd', schemaVersion: 39 },
+    uid: 'odd',
+    title: 'Odd',
+    schemaVersion: 39,
     panels: [
       {
-        ...{ id: 1, type: 'table', gridPos, datasource: prometheus },
+        id: 1,
+        type: 'table',
+        gridPos,
+        datasource: prometheus,
         targets: [
           { refId: 'A', expr: 'up', format: 'timeseries' },
           { refId: 'B', datasource: prometheus },
@@ -144,13 +149,19 @@ test('what public dashboards have besides is made what Grafana types, and stays 
         options: { footer: { enablePagination: true }, frozen: { columns: { left: 1 } } },
       },
       {
-        ...{ id: 2, type: 'timeseries', gridPos: { ...gridPos, y: 8 }, datasource: prometheus },
+        id: 2,
+        type: 'timeseries',
+        gridPos: { ...gridPos, y: 8 },
+        datasource: prometheus,
         targets: [{ refId: 'A', expr: 'up' }],
         options: { legend: { unheard: { of: 1 } } },
         fieldConfig: { defaults: { custom: { axisColorMode: 'thresholds', unheard: true } }, overrides: [] },
       },
       {
-        ...{ id: 3, type: 'timeseries', gridPos: { ...gridPos, y: 16 }, datasource: { type: 'loki', uid: 'l' } },
+        id: 3,
+        type: 'timeseries',
+        gridPos: { ...gridPos, y: 16 },
+        datasource: { type: 'loki', uid: 'l' },
         targets: [{ datasource: { type: 'loki', uid: 'l' }, expr: '{a="b"}' }],
       },
     ],

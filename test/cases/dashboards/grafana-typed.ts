@@ -57,9 +57,21 @@ interface Types {
 }
 /** Types of panels of which the SDK knows the options. */
 export const typedPanels: Readonly<Record<keyof Types, true>> = {
-  ...{ timeseries: true, barchart: true, bargauge: true, dashlist: true, gauge: true, heatmap: true, histogram: true },
-  ...{ logs: true, nodeGraph: true, piechart: true, stat: true, 'state-timeline': true, 'status-history': true },
-  ...{ table: true, text: true },
+  timeseries: true,
+  barchart: true,
+  bargauge: true,
+  dashlist: true,
+  gauge: true,
+  heatmap: true,
+  histogram: true,
+  logs: true,
+  nodeGraph: true,
+  piechart: true,
+  stat: true,
+  'state-timeline': true,
+  'status-history': true,
+  table: true,
+  text: true,
 };
 /** What the type of another panel begins with where it is checked: TypeScript cannot say "any text but these". */
 export const otherType = 'other:';

@@ -11,9 +11,17 @@ import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 type Given = Readonly<Record<string, unknown>>;
 
 const result = (more: Partial<Result>): Result => ({
-  ...{ form: 'series', series: [], columns: [], rows: [], from: '', to: '', stepMs: 1000, partialSteps: [] },
-  ...{ cost: { rowsRead: 0, bytesRead: 0, elapsedMs: 0, isCached: false }, partial: [] },
-  ...{ freshness: { value: null, reason: 'none' } },
+  form: 'series',
+  series: [],
+  columns: [],
+  rows: [],
+  from: '',
+  to: '',
+  stepMs: 1000,
+  partialSteps: [],
+  cost: { rowsRead: 0, bytesRead: 0, elapsedMs: 0, isCached: false },
+  partial: [],
+  freshness: { value: null, reason: 'none' },
   ...more,
 });
 
@@ -36,7 +44,7 @@ const frozenWith = (visual: Given, fields: Given, item: Partial<PanelItem> = {})
     annotations: [],
     items: [{ panelId: 'a', title: '', ...empty, ...item }],
   };
-  const content = snapshotContent({ name: 'one', madeAt: '' }, document, answer as unknown as DashboardAnswer);
+  const content = snapshotContent({ name: 'one', createdAt: '' }, document, answer as unknown as DashboardAnswer);
   const [panel] = content.panels;
   if (panel === undefined) throw new Error('there is no panel');
   return panel;

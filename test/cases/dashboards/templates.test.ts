@@ -118,9 +118,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
     t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
     for (const { id, document, panels } of chosen) {
       const fits = fitOf(panels, await landedOf(reading(generation), needsOf(panels)));
-      missingPanels.push(
-        ...fits.filter(({ lacks: missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`),
-      );
+      missingPanels.push(...fits.filter(({ missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`));
       for (const panel of document.panels) if (!(await hasData(panel, generation))) empty.push(`${id}: ${panel.id}`);
     }
     const ids = chosen.map(({ id }) => id);

@@ -18,6 +18,8 @@ test('variables that use each other in a circle are told with their path', (t) =
 
 test('variables that use others are well', (t) => {
   t.deepEqual(checkVariables([promql('a', 'vector($b)'), promql('b', 'vector(1)')]), {
-    ...{ isValid: true, problems: [], reason: null },
+    isValid: true,
+    problems: [],
+    reason: null,
   });
 });

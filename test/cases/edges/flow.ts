@@ -156,7 +156,10 @@ export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed
   for (const lane of lanes)
     for (const [reason, count] of Object.entries(lane.dropped)) dropped[reason] = (dropped[reason] ?? 0) + count;
   return {
-    ...{ edges, landed, ends, dropped },
+    edges,
+    landed,
+    ends,
+    dropped,
     problems: lanes.reduce((sum, lane) => sum + lane.problems, 0),
     holding: lanes.reduce((sum, lane) => sum + lane.holding.entries, 0),
   };
@@ -169,9 +172,18 @@ export const sumsOf = (edges: readonly ServiceEdge[]): Sums => {
     const { connection, client, clientKind, clientEnvironment, server, serverKind, serverEnvironment } = edge;
     const key = JSON.stringify({
       minute: new Date(edge.minute).toISOString().slice(0, 16),
-      ...{ connection, client, clientKind, clientEnvironment, server, serverKind, serverEnvironment },
-      ...{ system: edge.system, address: edge.address, via: edge.via },
-      ...{ project: edge.projectId, serverProject: edge.serverProjectId },
+      connection,
+      client,
+      clientKind,
+      clientEnvironment,
+      server,
+      serverKind,
+      serverEnvironment,
+      system: edge.system,
+      address: edge.address,
+      via: edge.via,
+      project: edge.projectId,
+      serverProject: edge.serverProjectId,
     });
     sums[key] ??= emptySum();
     const sum = sums[key];

@@ -67,9 +67,19 @@ class Join {
   count(client: Node, connection: string, server: Node, { system = '', address = '', via = '', ...call }: Call): void {
     const minute = new Date(call.startMs).toISOString().slice(0, 16);
     const key = JSON.stringify({
-      ...{ minute, connection, client: client[1], clientKind: client[0], clientEnvironment: client[2] },
-      ...{ server: server[1], serverKind: server[0], serverEnvironment: server[2], system, address, via },
-      ...{ project: client[3] || server[3], serverProject: server[3] || client[3] },
+      minute,
+      connection,
+      client: client[1],
+      clientKind: client[0],
+      clientEnvironment: client[2],
+      server: server[1],
+      serverKind: server[0],
+      serverEnvironment: server[2],
+      system,
+      address,
+      via,
+      project: client[3] || server[3],
+      serverProject: server[3] || client[3],
     });
     this.sums[key] ??= emptySum();
     const sum = this.sums[key];
@@ -130,7 +140,9 @@ class Join {
     const named = String(attributes['peer.service'] ?? attributes['server.address'] ?? attributes['url.full'] ?? '');
     const [kind, name, address] = remotes[named] ?? ['unknown', '', ''];
     this.count(own(span), 'request', [kind, name, '', ''], {
-      ...{ ...call, durationNs, address },
+      ...call,
+      durationNs,
+      address,
       // Nobody answers there with a span.
       unpaired: kind !== 'external',
     });

@@ -188,7 +188,12 @@ class Traces {
   #add({ service, atMs, forNs, attributes = {}, links = [], id = this.#hex(16), ...rest }: Draft): RawSpan {
     const raw: RawSpan = {
       ...rest,
-      ...{ id, attributes, links, service: service.name, project: service.project, environment: service.environment },
+      id,
+      attributes,
+      links,
+      service: service.name,
+      project: service.project,
+      environment: service.environment,
       startMs: Math.floor(atMs) + service.skewMs,
       durationNs: forNs,
       failed: this.#chance(0.2),
@@ -278,8 +283,13 @@ const messageOf = (batch: readonly RawSpan[], timestampMs: number): Pick<Arrival
     traceparent: '',
   };
   const headers = encodeHeaders({
-    ...{ tenantId: 'acme', projectId: batch[0]?.project ?? '', keyId: 'key', signal: 'traces', format: 'otlp' },
-    ...{ encoding: 'identity', members: [member] },
+    tenantId: 'acme',
+    projectId: batch[0]?.project ?? '',
+    keyId: 'key',
+    signal: 'traces',
+    format: 'otlp',
+    encoding: 'identity',
+    members: [member],
   });
   return { headers, value };
 };

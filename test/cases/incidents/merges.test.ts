@@ -9,8 +9,15 @@ const at = (minutes: number): string =>
   new Date(Date.parse('2026-11-25T10:00:00.000Z') + minutes * 60_000).toISOString();
 const incident = (id: string, fields: Partial<Incident>): Incident & Stored => ({
   ...IncidentFields.parse({ title: id }),
-  ...{ openedBy: 'u1', openedAt: at(0), groupId: null, escalationPolicyId: null, ...untouched },
-  ...{ id, version: 1, createdAt: at(0), updatedAt: at(0) },
+  openedBy: 'u1',
+  openedAt: at(0),
+  groupId: null,
+  escalationPolicyId: null,
+  ...untouched,
+  id,
+  version: 1,
+  createdAt: at(0),
+  updatedAt: at(0),
   ...fields,
 });
 const calls = [

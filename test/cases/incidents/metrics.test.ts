@@ -12,10 +12,17 @@ const incident = (
   services: string[] = [],
 ): Incident => ({
   ...IncidentFields.parse({ title: 'down', status, services }),
-  ...{ openedBy: 'u1', openedAt: new Date(openedMs).toISOString(), evidenceHash: null, reopenedAt: null },
-  ...{ groupId: null, escalationPolicyId: null },
-  ...{ firstAcknowledgedAt: after(acknowledged), acknowledgedAt: after(acknowledged), acknowledgedBy: null },
-  ...{ resolvedAt: after(resolved), resolvedBy: null },
+  openedBy: 'u1',
+  openedAt: new Date(openedMs).toISOString(),
+  evidenceHash: null,
+  reopenedAt: null,
+  groupId: null,
+  escalationPolicyId: null,
+  firstAcknowledgedAt: after(acknowledged),
+  acknowledgedAt: after(acknowledged),
+  acknowledgedBy: null,
+  resolvedAt: after(resolved),
+  resolvedBy: null,
 });
 
 test('durations have median, mean and p90, and nothing where there are none', (t) => {

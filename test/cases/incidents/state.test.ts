@@ -11,7 +11,11 @@ import { moved, untouched } from '../../../subjects/incidents/state.ts';
 const at = '2026-11-25T10:00:00.000Z';
 const incident = (status: IncidentState): Incident => ({
   ...IncidentFields.parse({ title: 'down', status }),
-  ...{ openedBy: 'u1', openedAt: at, groupId: null, escalationPolicyId: null, ...untouched },
+  openedBy: 'u1',
+  openedAt: at,
+  groupId: null,
+  escalationPolicyId: null,
+  ...untouched,
 });
 const later = (minutes: number) => new Date(Date.parse(at) + minutes * 60_000).toISOString();
 
@@ -44,7 +48,10 @@ test('the first acknowledgement outlives reopening, and the present one does not
   t.is(all.length, 4);
   t.deepEqual(
     all.map(({ firstAcknowledgedAt, acknowledgedAt, resolvedAt, reopenedAt }) => ({
-      ...{ firstAcknowledgedAt, acknowledgedAt, resolvedAt, reopenedAt },
+      firstAcknowledgedAt,
+      acknowledgedAt,
+      resolvedAt,
+      reopenedAt,
     })),
     [
       { firstAcknowledgedAt: later(1), acknowledgedAt: later(1), resolvedAt: null, reopenedAt: null },

@@ -5,7 +5,13 @@ import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { frozen, inOrder, type TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
 
 const entry = (at: string, kind: TimelineEntry['kind'], id: string, title = kind as string): TimelineEntry => ({
-  ...{ at: `2026-11-25T${at}.000Z`, kind, id, title, text: '', actor: null, service: '' },
+  at: `2026-11-25T${at}.000Z`,
+  kind,
+  id,
+  title,
+  text: '',
+  actor: null,
+  service: '',
 });
 
 test('entries have one order whatever the order of their sources, and each is told once', (t) => {
@@ -30,9 +36,21 @@ test('a title in Markdown begins no heading, link or markup of its own', (t) => 
   const at = '2026-11-25T10:00:00.000Z';
   const incident = {
     ...IncidentFields.parse({ title: 'x\n# y [click](http://evil) <b>' }),
-    ...{ id: 'i1', version: 1, createdAt: at, updatedAt: at, openedBy: 'u1', openedAt: at, reopenedAt: null },
-    ...{ firstAcknowledgedAt: at, acknowledgedAt: at, acknowledgedBy: 'u1', resolvedAt: null, resolvedBy: null },
-    ...{ evidenceHash: null, groupId: null, escalationPolicyId: null },
+    id: 'i1',
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    openedBy: 'u1',
+    openedAt: at,
+    reopenedAt: null,
+    firstAcknowledgedAt: at,
+    acknowledgedAt: at,
+    acknowledgedBy: 'u1',
+    resolvedAt: null,
+    resolvedBy: null,
+    evidenceHash: null,
+    groupId: null,
+    escalationPolicyId: null,
   };
   const text = postmortemMarkdown(incident, { impact: '', causes: '', actions: [] }, [
     entry('10:00:00', 'alert', 'a', '# heading'),

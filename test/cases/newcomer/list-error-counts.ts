@@ -22,7 +22,9 @@ export const listErrorCounts = defineOperation({
       { from: String(from), to: String(to) },
     );
     const items = rows.map(({ service, at, total }) => ({
-      ...{ service, minute: new Date(Number(at)).toISOString(), errors: Number(total) },
+      service,
+      minute: new Date(Number(at)).toISOString(),
+      errors: Number(total),
     }));
     return { items };
   },

@@ -5,9 +5,13 @@ import { absencesOf, type MemberRecord, type MembershipNow } from '../../../subj
 const day = (date: number): string => new Date(Date.UTC(2026, 10, date)).toISOString();
 const nowMs = Date.parse(day(20));
 const record = (date: number, action: string, disabled?: boolean): MemberRecord => ({
-  ...{ at: day(date), action },
+  at: day(date),
+  action,
   details: {
-    ...{ salt: '', actorName: '', resourceName: '', address: '' },
+    salt: '',
+    actorName: '',
+    resourceName: '',
+    address: '',
     changes: disabled === undefined ? [] : [{ path: 'disabled', before: !disabled, after: disabled }],
   },
 });
@@ -16,7 +20,9 @@ const enable = (date: number) => record(date, 'user.update', false);
 const remove = (date: number) => record(date, 'user.remove');
 const join = (date: number) => record(date, 'user.join');
 const member = (disabled: boolean, createdAt = day(1), updatedAt = day(15)): MembershipNow => ({
-  ...{ disabled, createdAt, updatedAt },
+  disabled,
+  createdAt,
+  updatedAt,
 });
 
 const cases: readonly (readonly [

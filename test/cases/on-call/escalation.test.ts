@@ -6,7 +6,9 @@ import { type Escalated, escalate, opened, type People, previewOf } from '../../
 const minuteMs = 60_000;
 const policyOf = (fields: object) => EscalationPolicyFields.parse({ name: 'p', ...fields });
 const step = (id: string, afterMinutes: number, more: object = {}) => ({
-  ...{ targets: [{ kind: 'schedule', id }], afterMinutes, ...more },
+  targets: [{ kind: 'schedule', id }],
+  afterMinutes,
+  ...more,
 });
 const people = (schedules: Record<string, readonly string[]>, unreachable: readonly string[] = []): People => ({
   onCall: (id) => schedules[id] ?? [],

@@ -25,17 +25,24 @@ const open = async () => {
   const { id: ann } = await own.collection(memberships).insert({ role: 'editor' });
   const transitions: AlertTransition[] = [];
   const ports = {
-    ...{ documents, clock, log: silent, publishEvent: async () => undefined },
+    documents,
+    clock,
+    log: silent,
+    publishEvent: async () => undefined,
     publish: async (transition: AlertTransition) => void transitions.push(transition),
   };
   return {
-    ...{ ann, clock, own, transitions },
+    ann,
+    clock,
+    own,
+    transitions,
     async write(participants: string[][], id?: string): Promise<string> {
       const layer = { name: 'first', startsAt: '2026-11-23T09:00', participants };
       const layers = [{ ...layer, rotation: { every: 3, unit: 'days' } }];
       const fields = {
         ...OnCallScheduleFields.parse({ name: 'Shop', timeZone: 'UTC', layers }),
-        ...{ overrides: [], userIds: [] },
+        overrides: [],
+        userIds: [],
       };
       const stored = own.collection(onCallSchedules);
       const before = id === undefined ? undefined : await stored.find(id);
@@ -63,7 +70,11 @@ test('a gap is told once, with when it is and why, and ends when somebody is on 
   const [begun] = transitions;
   t.is(begun?.to, 'firing');
   t.deepEqual(begun?.labels, {
-    ...{ alertname: 'OnCallGap', severity: 'warning', origin: 'platform', schedule: 'Shop', reason: 'no-one' },
+    alertname: 'OnCallGap',
+    severity: 'warning',
+    origin: 'platform',
+    schedule: 'Shop',
+    reason: 'no-one',
   });
   t.regex(begun?.reason ?? '', /from 2026-11-26T09:00:00.000Z to 2026-11-29T09:00:00.000Z/);
   t.is((await activeAlerts())[0]?.alertId, `on-call-gap-${id}`);

@@ -48,12 +48,16 @@ export const openPaging = async () => {
   };
   const box = makeSecretBox('k'.repeat(40));
   const escalating: EscalatePorts = {
-    ...{ documents, clock, log: silent, counters: memoryCounters({ clock }) },
+    documents,
+    clock,
+    log: silent,
+    counters: memoryCounters({ clock }),
     mail: openMailQueue({ documents, clock, box, configured: true }),
     settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
   };
   return {
-    ...{ documents, clock },
+    documents,
+    clock,
     pass(minutes: number): void {
       clock.ms += minutes * 60_000;
     },
@@ -86,14 +90,14 @@ export const openPaging = async () => {
       ruleIds: string[] = [],
     ) {
       const { id } = await own.collection(incidents).insert({
-        ...{
-          ...IncidentFields.parse({ title, ...fields }),
-          ...untouched,
-          openedBy: '',
-          openedAt: iso(),
-          groupId: null,
-        },
-        ...{ escalationPolicyId, escalatesAt: iso(), ruleIds },
+        ...IncidentFields.parse({ title, ...fields }),
+        ...untouched,
+        openedBy: '',
+        openedAt: iso(),
+        groupId: null,
+        escalationPolicyId,
+        escalatesAt: iso(),
+        ruleIds,
       });
       return id;
     },
@@ -144,14 +148,22 @@ export const startSending = async ({ documents, clock }: Paging, send: (mail: Ma
   const ended = Promise.withResolvers<void>();
   const consumer = { run: () => ended.promise, stop: async () => ended.resolve() };
   const running = await startDeliveries({
-    ...{ documents, clock, mailer, log: silent, metrics: noMetrics, publicUrl: 'https://oiq.example' },
-    ...{ bus: { consumer: () => consumer } as never, producer: { publish } as never },
-    ...{ counters: memoryCounters({ clock }), box: makeSecretBox('k'.repeat(40)) },
+    documents,
+    clock,
+    mailer,
+    log: silent,
+    metrics: noMetrics,
+    publicUrl: 'https://oiq.example',
+    bus: { consumer: () => consumer } as never,
+    producer: { publish } as never,
+    counters: memoryCounters({ clock }),
+    box: makeSecretBox('k'.repeat(40)),
     outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 }),
     pollMs: 10,
   });
   return {
-    ...{ mails, steps },
+    mails,
+    steps,
     to: () => mails.map(({ to }) => to.slice(0, to.indexOf('@'))),
     until: (is: () => boolean) => eventually('what is sent', async () => is()),
     stop: () => running.stop(),

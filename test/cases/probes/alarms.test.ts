@@ -19,7 +19,7 @@ test('a probe tells what its clock is ahead of the platform’s, or behind it, o
     work(_: string | undefined, __: AbortSignal, { clockAheadMs }: ProbeReport) {
       seen.push(clockAheadMs);
       const atMs = Date.now() + (seen.length < 3 ? -aheadMs : aheadMs);
-      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks: [], asked: [] });
+      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks: [], requestedRuns: [] });
     },
     send: () => Promise.resolve(),
     alarm: () => Promise.resolve(),
@@ -39,7 +39,12 @@ test('what fails is told before it is tried again, once while it goes on, and ag
   const checkOf = (id: string, locations: string[], count: number) => ({
     id,
     ...CheckFields.parse({
-      ...{ name: id, type: 'http', every: '10s', timeout: '1s', locations, retries: { count, wait: '20s' } },
+      name: id,
+      type: 'http',
+      every: '10s',
+      timeout: '1s',
+      locations,
+      retries: { count, wait: '20s' },
       http: { steps: [{ url: `http://127.0.0.1:${port}/` }] },
     }),
   });
@@ -55,7 +60,7 @@ test('what fails is told before it is tried again, once while it goes on, and ag
   const source = {
     work: () => {
       atMs += 10_000;
-      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks, asked: [] });
+      return Promise.resolve({ location: 'here', probes: 1, atMs, digest: 'd', checks, requestedRuns: [] });
     },
     send: async (some: readonly ProbeResult[]) => void results.push(...some),
     alarm: async (some: readonly ProbeAlarm[]) => void alarms.push(...some),

@@ -70,7 +70,11 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
   const probe = startProbe({
     source: {
       work: async () => ({
-        ...{ location: 'here', probes: 1, atMs: Date.now() + aheadMs, digest: 'd', asked: [] },
+        location: 'here',
+        probes: 1,
+        atMs: Date.now() + aheadMs,
+        digest: 'd',
+        requestedRuns: [],
         checks: [{ check, variables: {} }],
       }),
       send: async (some) => void results.push(...some),
@@ -82,7 +86,9 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
     },
     egressPolicy: openEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup }),
     chromium: { program: await chromiumProgram(), hasSandbox: false },
-    ...{ pace: new Pace(), log: silent, pollMs: 200 },
+    pace: new Pace(),
+    log: silent,
+    pollMs: 200,
   });
   t.teardown(() => probe.stop());
   await eventually('it is shown', () => shown.length === 2);

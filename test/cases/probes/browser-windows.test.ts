@@ -50,7 +50,8 @@ browserTest(
     t.is(outside.outcome, 'failed');
     const elsewhere = { card: { value: '4111-secret', hosts: ['other.example'] } };
     const refused = await runBrowser([goto, { action: 'fill', target: card, frame, text: '{{variables.card}}' }], {
-      ...{ names, variables: elsewhere },
+      names,
+      variables: elsewhere,
     });
     t.regex(refused.message, /a secret of it is not bound to shop\.example/);
   },

@@ -153,7 +153,9 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
     </script>`);
   });
   const names = {
-    ...{ 'shop.example': [['127.0.0.1']], 'inner.example': [['127.0.0.2']], localhost: [['127.0.0.2']] },
+    'shop.example': [['127.0.0.1']],
+    'inner.example': [['127.0.0.2']],
+    localhost: [['127.0.0.2']],
     // Nobody listens at the first, where it is looked up once; all that follows asks again.
     'rebound.example': [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '127.0.0.2']],
   };

@@ -44,8 +44,12 @@ const serveTokens = async (
 const names = { 'shop.example': [['127.0.0.1']], 'login.example': [['127.0.0.1']], 'evil.example': [['127.0.0.1']] };
 const secretOf = (value: string, hosts = ['login.example']) => ({ names, variables: { secret: { value, hosts } } });
 const oauth2 = (port: number, more: object = {}) => ({
-  ...{ type: 'oauth2', tokenUrl: `http://login.example:${port}/token`, clientId: 'ann' },
-  ...{ clientSecret: '{{variables.secret}}', scope: 'read write', ...more },
+  type: 'oauth2',
+  tokenUrl: `http://login.example:${port}/token`,
+  clientId: 'ann',
+  clientSecret: '{{variables.secret}}',
+  scope: 'read write',
+  ...more,
 });
 
 test('a step gets an access token once, in a step of its own, and brings it', async (t) => {
@@ -75,7 +79,9 @@ test('a step gets an access token once, in a step of its own, and brings it', as
   const [header, body, ...more] = tokens.requests;
   t.is(more.length, 0);
   t.deepEqual(Object.fromEntries(header?.form ?? []), {
-    ...{ grant_type: 'client_credentials', scope: 'read write', audience: 'shop' },
+    grant_type: 'client_credentials',
+    scope: 'read write',
+    audience: 'shop',
   });
   t.is(header?.authorization, `Basic ${Buffer.from('ann:cl1ent+s3cret%2B%2F').toString('base64')}`);
   t.is(body?.authorization, undefined);

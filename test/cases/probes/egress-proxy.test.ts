@@ -101,7 +101,9 @@ test('what may be reached is passed on, without what belongs to the connection',
   });
   const proxy = await openProxy(t);
   const { status, body } = await sendRequest(proxy, `http://shop.example:${port}/a?b=c`, {
-    ...{ host: `shop.example:${port}`, 'proxy-connection': 'keep-alive', 'x-own': 'kept' },
+    host: `shop.example:${port}`,
+    'proxy-connection': 'keep-alive',
+    'x-own': 'kept',
   });
   t.is(status, 201);
   const seen = JSON.parse(body) as { url: string; headers: Record<string, string> };

@@ -11,8 +11,13 @@ import { run, serveHttp, serveSocket, soon } from './targets.ts';
 const same = (bytes: Buffer): Buffer => bytes;
 const health = {
   check: {
-    ...{ path: '/grpc.health.v1.Health/Check', requestStream: false, responseStream: false },
-    ...{ requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same },
+    path: '/grpc.health.v1.Health/Check',
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: same,
+    requestDeserialize: same,
+    responseSerialize: same,
+    responseDeserialize: same,
   },
 };
 type Call = ServerUnaryCall<Buffer, Buffer>;

@@ -27,8 +27,8 @@ test('checks run in another process, which is replaced when it dies, and ends wh
     source: (tenantId: string) => ({
       work: () => {
         const atMs = Date.now();
-        const requestedRuns = [{ check, variables: {}, askedId: requestId, askedMs: atMs }];
-        return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], asked: requestedRuns });
+        const requestedRuns = [{ check, variables: {}, requestId, requestedAtMs: atMs }];
+        return Promise.resolve({ location: 'local', probes: 1, atMs, digest: 'd', checks: [], requestedRuns });
       },
       send: async (some: readonly ProbeResult[]) => void results.push(...some.map((one) => ({ ...one, tenantId }))),
       alarm: async (_: readonly ProbeAlarm[]) => undefined,
@@ -36,11 +36,13 @@ test('checks run in another process, which is replaced when it dies, and ends wh
     close: () => Promise.resolve(),
   };
   const role = startLocalProcess(work, {
-    ...{ networks: ['127.0.0.0/8'], chromium: { program: undefined, hasSandbox: true }, log: silent },
+    networks: ['127.0.0.0/8'],
+    chromium: { program: undefined, hasSandbox: true },
+    log: silent,
   });
   t.teardown(() => role.stop());
   const ranBy = (id: string, tenantId: string) =>
-    results.find((one) => one.askedId === id && one.tenantId === tenantId);
+    results.find((one) => one.requestId === id && one.tenantId === tenantId);
   await eventually('both organizations’ checks ran', () => !!ranBy('first', 'a') && !!ranBy('first', 'b'));
   t.is(ranBy('first', 'a')?.outcome, 'passed', ranBy('first', 'a')?.message);
   const first = role.pid() ?? 0;

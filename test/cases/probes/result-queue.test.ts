@@ -6,8 +6,16 @@ import type { ProbeResult } from '../../../schemas/synthetic-work.ts';
 import { eventually } from '../../waiting.ts';
 
 const result = (startedAtMs: number): ProbeResult => ({
-  ...{ checkId: 'c', dueMs: startedAtMs, startedAtMs, outcome: 'passed', attempts: 1, durationMs: 1 },
-  ...{ phases: {}, steps: [], message: '', traceId: 'a'.repeat(32) },
+  checkId: 'c',
+  dueMs: startedAtMs,
+  startedAtMs,
+  outcome: 'passed',
+  attempts: 1,
+  durationMs: 1,
+  phases: {},
+  steps: [],
+  message: '',
+  traceId: 'a'.repeat(32),
 });
 
 test('what could not be sent is sent again, in order, a hundred at once', async (t) => {

@@ -68,7 +68,9 @@ test('a TLS check says how long a certificate is valid, whom it names, and that 
   const { expiresAtMs = 0, ...certificate } = seen.steps[0]?.certificate ?? {};
   t.is(Math.round((expiresAtMs - Date.now()) / 86_400_000), 11);
   t.deepEqual(certificate, {
-    ...{ target: `shop.example:${port}`, issuer: 'CN=shop.example, O=Test CA', commonName: 'shop.example' },
+    target: `shop.example:${port}`,
+    issuer: 'CN=shop.example, O=Test CA',
+    commonName: 'shop.example',
     names: ['shop.example', '127.0.0.1'],
   });
   const soon = await tls({ verifyCertificate: false, assertions: [left] });

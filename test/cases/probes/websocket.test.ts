@@ -10,7 +10,8 @@ const serve = async (
   onSocket: (socket: WebSocket, request: IncomingMessage) => void,
 ): Promise<number> => {
   const server = new WebSocketServer({
-    ...{ host: '127.0.0.1', port: 0 },
+    host: '127.0.0.1',
+    port: 0,
     handleProtocols: (offered) => (offered.has('v2') ? 'v2' : false),
   });
   server.on('connection', (socket, request) => {

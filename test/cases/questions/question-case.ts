@@ -22,12 +22,10 @@ export const field = (
   distinct = values.length,
   type = 'text',
 ): KnownField => ({
-  ...{
-    name: name.replace(/^resource\./, ''),
-    values,
-    isNumber: type === 'number',
-    hasAllValues: distinct === values.length,
-  },
+  name: name.replace(/^resource\./, ''),
+  values,
+  isNumber: type === 'number',
+  hasAllValues: distinct === values.length,
 });
 
 export const signal = (
@@ -45,7 +43,10 @@ export const metric = (
   unit: string,
   labels: Record<string, readonly string[]>,
 ): KnownMetric => ({
-  ...{ name, kind, unit, services: [] },
+  name,
+  kind,
+  unit,
+  services: [],
   labels: Object.entries(labels).map(([label, values]) => field(label, values)),
 });
 

@@ -198,7 +198,11 @@ const found = (
   text: string,
   { id = 'a', source = 'document' as Source, query = undefined as Book['query'] } = {},
 ): FoundPassage => ({
-  ...{ book: { source, id, title: 'Queue', url: '', query }, nth: 0, headings: [], text, score: 1 },
+  book: { source, id, title: 'Queue', url: '', query },
+  nth: 0,
+  headings: [],
+  text,
+  score: 1,
 });
 
 test('an answer is of sentences that stand in passages, each with all that say it', (t) => {

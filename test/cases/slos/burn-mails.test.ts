@@ -37,9 +37,22 @@ test('each receiver of a project that wants it is told of a burn once, and again
     of: () => ({
       query: async () =>
         [...firing].map(([rule, severity]) => ({
-          ...{ rule_id: rule, alert_id: `${rule} a`, project: '', labels: {}, state: 'firing', severity, value: 14.4 },
-          ...{ reason: '14.4 is above 14 in 1h and 5m', error: '', evaluated: String(Date.now()), since: '1' },
-          ...{ started: '1', duration_ms: 1, late_ms: 0, groups: 1, firing: 1 },
+          rule_id: rule,
+          alert_id: `${rule} a`,
+          project: '',
+          labels: {},
+          state: 'firing',
+          severity,
+          value: 14.4,
+          reason: '14.4 is above 14 in 1h and 5m',
+          error: '',
+          evaluated: String(Date.now()),
+          since: '1',
+          started: '1',
+          duration_ms: 1,
+          late_ms: 0,
+          groups: 1,
+          firing: 1,
         })),
     }),
   } as unknown as Columns;
@@ -53,7 +66,12 @@ test('each receiver of a project that wants it is told of a burn once, and again
     };
     await notifyBurns(
       {
-        ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }), settings },
+        documents,
+        columns,
+        clock,
+        log: silent,
+        counters: memoryCounters({ clock }),
+        settings,
         mail: { configured: true, deliveryOf: async () => 'queued', put },
       },
       new AbortController().signal,

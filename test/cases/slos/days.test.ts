@@ -29,8 +29,16 @@ const land = async (sloId: string, objective: SloObjective, slices: readonly Sli
   offset += 1;
   const measuredAtMs = beginMs + days * dayMs + offset;
   const measurement = {
-    ...{ tenantId: 'a', sloId, series, lookMs: measuredAtMs, error: '', objective, slices },
-    ...{ fromMs: beginMs, upToMs: measuredAtMs, settledUpToMs: beginMs },
+    tenantId: 'a',
+    sloId,
+    series,
+    lookMs: measuredAtMs,
+    error: '',
+    objective,
+    slices,
+    fromMs: beginMs,
+    upToMs: measuredAtMs,
+    settledUpToMs: beginMs,
   };
   const { rejected } = await tables.land([{ offset, value: Buffer.from(JSON.stringify([measurement])), headers: {} }], {
     sink: 'slo-slices',
@@ -58,7 +66,9 @@ const holds = async (
   const summed = (await readWindows(reading(), [{ ...of, objective, windows }]))(0);
   for (const window of windows) {
     const slices = (await readSlices(reading(), of, window)).map(([fromMs, good, total]) => ({
-      ...{ fromMs, good: BigInt(good), total: BigInt(total) },
+      fromMs,
+      good: BigInt(good),
+      total: BigInt(total),
     }));
     const [is, ought] = [summed(window), sums(slices, objectiveOf(objective))];
     t.is(is.known, ought.known);
@@ -140,7 +150,8 @@ test.serial('sums of windows are those of the slices after any replacements and 
         round += 1;
         const sloId = `random-${round}`;
         const windows = edges.map(([one, other]) => ({
-          ...{ fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) },
+          fromMs: inMinutes(Math.min(one, other)),
+          toMs: inMinutes(Math.max(one, other)),
         }));
         const last = new Map<number, Slice>();
         for (const [index, step] of steps.entries())
@@ -152,7 +163,7 @@ test.serial('sums of windows are those of the slices after any replacements and 
           }
         const whole = { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) };
         await holds(t, sloId, objective, [...windows, whole]);
-        const requests = [{ ...{ sloId, series: 's', objective }, windows: [...windows, whole] }];
+        const requests = [{ sloId, series: 's', objective, windows: [...windows, whole] }];
         const summed = (await readWindows(reading(), requests))(0);
         for (const window of [...windows, whole]) {
           const within = [...last.values()].filter(([at]) => at >= window.fromMs && at < window.toMs);
@@ -183,7 +194,7 @@ test.serial(
         }) as typeof own.query,
       };
       const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-      const requests = [{ ...{ sloId, series: 's', objective }, windows: [window] }];
+      const requests = [{ sloId, series: 's', objective, windows: [window] }];
       t.is((await readWindows({ columns }, requests))(0)(window).known, days * 24);
       t.deepEqual(
         statements.map((sql) => sql.includes('FROM slo_slices')),
@@ -216,7 +227,7 @@ test.serial('what is left out of a window is not in its sums, and is in those of
         index % 2 === 1 ? [{ fromMs: inMinutes(sorted[index - 1] ?? 0), toMs: inMinutes(at) }] : [],
       );
       const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
-      const requests = [{ ...{ sloId: 'maintained', series: 's', objective, excluded }, windows: [window] }];
+      const requests = [{ sloId: 'maintained', series: 's', objective, excluded, windows: [window] }];
       const summed = (await readWindows(reading(), requests))(0);
       t.is(summed(window).known, slicesIn(window, excluded, minuteMs));
       t.is(summed(window, 'all').known, (window.toMs - window.fromMs) / minuteMs);
@@ -242,8 +253,8 @@ test.serial(
     const half = { fromMs: inMinutes(5), toMs: inMinutes(4 * 1440 + 5) };
     for (const windows of [[window], [window, half]]) {
       const requests = [
-        { ...{ sloId: 'now', series: 's', objective }, windows },
-        { ...{ sloId: 'other', series: 'before', objective }, windows },
+        { sloId: 'now', series: 's', objective, windows },
+        { sloId: 'other', series: 'before', objective, windows },
       ];
       const summed = await readWindows(reading(), requests);
       for (const one of windows) {
@@ -265,7 +276,7 @@ test.serial(
     for (const id of ids) await land(id, objective, [inDay(1, 7)]);
     await land('second', objective, [inDay(2, 11)]);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-    const requests = ids.map((sloId) => ({ ...{ sloId, series: 's', objective }, windows: [window] }));
+    const requests = ids.map((sloId) => ({ sloId, series: 's', objective, windows: [window] }));
     const summed = await readWindows(reading(), requests);
     t.deepEqual(
       ids.map((_, place) => summed(place)(window).total.over),
@@ -300,7 +311,7 @@ test.serial(
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     await holds(t, 'gone', objective, [window]);
     const others = { columns: tables.columns.of('b') };
-    const requests = [{ ...{ sloId: 'gone', series: 's', objective }, windows: [window] }];
+    const requests = [{ sloId: 'gone', series: 's', objective, windows: [window] }];
     t.is((await readWindows(others, requests))(0)(window).known, 0);
   },
 );

@@ -21,7 +21,11 @@ test('the short form is the requests of a service, with defaults for all the res
   const slo = SloFields.parse({ name: 'Checkout', service: 'checkout' });
   t.deepEqual(sloProblems(slo), []);
   t.like(slo, {
-    ...{ targetPct: 99.9, windowDays: 30, type: 'availability', signal: 'traces', enabled: true },
+    targetPct: 99.9,
+    windowDays: 30,
+    type: 'availability',
+    signal: 'traces',
+    enabled: true,
     query: { budgeting: 'occurrences', slice: '1m', excludeMaintenance: false, alerting: { enabled: true } },
   });
   t.deepEqual(wrongIn({ type: 'latency', latencyThresholdMs: 300 }), []);

@@ -26,16 +26,19 @@ test.after.always(() => Promise.all([tables?.close(), threads.close()]));
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const ofRequests = SloFields.parse({ name: 'requests', service: 'shop' });
 const ofLogs = SloFields.parse({
-  ...{ name: 'logs', type: 'ratio' },
+  name: 'logs',
+  type: 'ratio',
   query: { slice: '5m', sli: { bad: count('service:shop severity:error'), total: count('service:shop') } },
 });
 const ofPromql = SloFields.parse({
-  ...{ name: 'promql', type: 'threshold' },
+  name: 'promql',
+  type: 'threshold',
   query: { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } },
 });
 const increase = (metric: string) => ({ kind: 'metric', metric, overTime: 'increase' });
 const ofMetrics = SloFields.parse({
-  ...{ name: 'metrics', type: 'ratio' },
+  name: 'metrics',
+  type: 'ratio',
   query: { slice: '5m', sli: { bad: increase('failed'), total: increase('served') } },
 });
 const measureEveryMinute = (slo: SloFields, minutes: number, known?: Measured) => {
@@ -64,12 +67,11 @@ test('late records are looked for every nine minutes, in the same minute for wha
 
 test('a look for late records has every slice of the last day: the last hour whole, and all of it every three hours and after a pause', (t) => {
   const known = (ms: number): Measured => ({
-    ...{
-      series: measureEveryMinute(ofRequests, 1)[0]?.next.series ?? '',
-      fromMs: nowMs - 30 * 24 * hourMs,
-      upToMs: nowMs,
-    },
-    ...{ lateMs: nowMs - ms, allMs: nowMs - ms },
+    series: measureEveryMinute(ofRequests, 1)[0]?.next.series ?? '',
+    fromMs: nowMs - 30 * 24 * hourMs,
+    upToMs: nowMs,
+    lateMs: nowMs - ms,
+    allMs: nowMs - ms,
   });
   const lates = measureEveryMinute(ofRequests, 181 + 9, known(0)).filter(
     ({ late, recheck: backFill }) => late.length + backFill.length > 0,
@@ -212,13 +214,16 @@ test('what is measured again of PromQL after points came late is what one questi
     (ms) => ms + 500,
   );
   const reading = {
-    ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
+    columns: tables.columns.of(tenant),
+    plan: defaultPlans['enterprise'] as Plan,
+    nowMs,
     promql: { threads, translation: translationOf(settingsOf({})) },
   };
   const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
   const slos = expressions.map(([expression]) =>
     SloFields.parse({
-      ...{ name: expression, type: 'ratio' },
+      name: expression,
+      type: 'ratio',
       query: {
         slice: '5m',
         sli: { good: { kind: 'promql', expression }, total: { kind: 'promql', expression: `1000000 + ${expression}` } },
@@ -282,16 +287,20 @@ test('a formula is of the same slice in all its parts, and is measured again whe
   const twiceMs = window.fromMs + 90 * minuteMs;
   await loggedAt([...minutes.map((ms) => ms + 1000), twiceMs + 2000]);
   const reading = {
-    ...{ columns: tables.columns.of(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs },
+    columns: tables.columns.of(tenant),
+    plan: defaultPlans['enterprise'] as Plan,
+    nowMs,
     promql: { threads, translation: translationOf(settingsOf({})) },
   };
   const makeContext = () => ({ reading, answers: new Answers({ gatherMs: 0, sharedMs: 60_000, aloneMs: 60_000 }) });
   const formula = (expression: string) => ({
-    ...{ kind: 'formula', expression },
+    kind: 'formula',
+    expression,
     queries: { limit: { kind: 'promql', expression: 'sum(limit)' }, records: count('service:shop') },
   });
   const slo = SloFields.parse({
-    ...{ name: 'formula', type: 'threshold' },
+    name: 'formula',
+    type: 'threshold',
     query: { sli: { value: formula('records / limit'), operator: 'lt', threshold: 2 } },
   });
   const slices = await measureSlices(slo, window, makeContext());

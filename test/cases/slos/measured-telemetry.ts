@@ -20,7 +20,9 @@ export interface Logged {
 
 const recordsOf = ({ atMs, good, bad }: Logged): object[] =>
   Array.from({ length: good + bad }, (_, index) => ({
-    ...{ timeUnixNano: ns(atMs + index), severityNumber: index < bad ? 17 : 9, body: { stringValue: 'a line' } },
+    timeUnixNano: ns(atMs + index),
+    severityNumber: index < bad ? 17 : 9,
+    body: { stringValue: 'a line' },
   }));
 
 export const telemetryIn = (columns: Columns) => {
@@ -59,9 +61,13 @@ export const telemetryIn = (columns: Columns) => {
                 {
                   spans: requests.flatMap(({ atMs, good, bad, durationMs }) =>
                     Array.from({ length: good + bad }, (_, index) => ({
-                      ...{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1 + (index % 200)), name: 'GET /' },
-                      ...{ kind: 2, status: { code: index < bad ? 2 : 1 } },
-                      ...{ startTimeUnixNano: ns(atMs + index), endTimeUnixNano: ns(atMs + index + durationMs) },
+                      traceId: Buffer.alloc(16, 1),
+                      spanId: Buffer.alloc(8, 1 + (index % 200)),
+                      name: 'GET /',
+                      kind: 2,
+                      status: { code: index < bad ? 2 : 1 },
+                      startTimeUnixNano: ns(atMs + index),
+                      endTimeUnixNano: ns(atMs + index + durationMs),
                     })),
                   ),
                 },
@@ -89,9 +95,13 @@ export const measuring = ({ columns, documents, source = columns }: Measuring, t
   return async (document: StoredSlo & Stored, dueMs: number): Promise<SloSlices[]> => {
     const slices: SloSlices[] = [];
     state = await sloMeasurement.run(document, {
-      ...{ tenantId, dueMs, state: structuredClone(state), mayWait: false },
+      tenantId,
+      dueMs,
+      state: structuredClone(state),
+      mayWait: false,
       emit: { slices: (value: unknown) => void slices.push(value as SloSlices) },
-      ...{ signal: new AbortController().signal, ports: { columns: source as Columns, documents } },
+      signal: new AbortController().signal,
+      ports: { columns: source as Columns, documents },
     });
     const value = Buffer.from(JSON.stringify(slices));
     const { rejected } = await land([{ offset: offset++, value, headers: {} }], { sink: 'slo-slices' });

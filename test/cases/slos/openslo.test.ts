@@ -37,14 +37,16 @@ test('a counter is its increase over a slice, and shares become per cents exactl
   const { slos, problems } = readOpenSlo(v1({ objective: 'target: 0.9995' }));
   t.deepEqual(problems, []);
   t.like(slos[0]?.slo, {
-    ...{ name: 'Search answers', service: 'web', targetPct: 99.95, windowDays: 28, type: 'ratio' },
+    name: 'Search answers',
+    service: 'web',
+    targetPct: 99.95,
+    windowDays: 28,
+    type: 'ratio',
     query: {
-      ...{
-        budgeting: 'timeslices',
-        slice: '5m',
-        sliceTarget: 0.95,
-        alerting: { labels: { env: 'prod', team: 'a,b' } },
-      },
+      budgeting: 'timeslices',
+      slice: '5m',
+      sliceTarget: 0.95,
+      alerting: { labels: { env: 'prod', team: 'a,b' } },
       sli: {
         good: { kind: 'promql', expression: 'sum(increase(http_requests{code=~"2.."}[5m]))' },
         total: { kind: 'promql', expression: 'sum(increase(http_requests[5m]))' },
@@ -126,7 +128,9 @@ test('documents refer to each other, and each objective becomes one of its own',
     ],
   );
   t.deepEqual(slos[0]?.slo.query.calendar, {
-    ...{ period: 'month', timeZone: 'America/New_York', startsAt: '2022-01-31T12:00' },
+    period: 'month',
+    timeZone: 'America/New_York',
+    startsAt: '2022-01-31T12:00',
   });
   const missing = readOpenSlo(referring);
   t.deepEqual(missing.slos, []);
@@ -278,14 +282,21 @@ const calendar = fc.record({
 });
 const objective = fc
   .record({
-    ...{ name: text, description: fc.oneof(fc.constant(''), text), service: text, enabled: fc.boolean() },
+    name: text,
+    description: fc.oneof(fc.constant(''), text),
+    service: text,
+    enabled: fc.boolean(),
     targetPct: fc.integer({ min: 1, max: 999_999 }).map((parts) => parts / 10_000),
     windowDays: fc.integer({ min: 1, max: 366 }),
     query: fc.record(
       {
-        ...{ sli, calendar, minimumEvents: fc.integer({ min: 1, max: 9 }), excludeMaintenance: fc.boolean() },
+        sli,
+        calendar,
+        minimumEvents: fc.integer({ min: 1, max: 9 }),
+        excludeMaintenance: fc.boolean(),
         budgeting: fc.constantFrom('occurrences', 'ratio-timeslices', 'timeslices'),
-        ...{ slice: fc.constantFrom('1m', '5m', '60m', '1h'), sliceTarget: fc.constantFrom(0.5, 1) },
+        slice: fc.constantFrom('1m', '5m', '60m', '1h'),
+        sliceTarget: fc.constantFrom(0.5, 1),
         alerting: fc.record(
           {
             enabled: fc.boolean(),
@@ -315,7 +326,9 @@ const objective = fc
 const plain = (slo: SloFields): SloFields => {
   const { sli, calendar, sliceTarget, budgeting } = slo.query;
   return SloFields.parse({
-    ...{ ...slo, enabled: true, windowDays: calendar === undefined ? slo.windowDays : 30 },
+    ...slo,
+    enabled: true,
+    windowDays: calendar === undefined ? slo.windowDays : 30,
     query: {
       ...(sli !== undefined && { sli }),
       ...(calendar !== undefined && { calendar: { ...calendar, period: 'month' } }),

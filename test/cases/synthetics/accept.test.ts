@@ -12,8 +12,17 @@ import { CheckFields } from '../../../subjects/synthetics/check.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const resultOf = (requestId: string, trace: string): ProbeResult => ({
-  ...{ checkId: 'c', askedId: requestId, dueMs: nowMs, startedAtMs: nowMs, traceId: trace.repeat(32), attempts: 1 },
-  ...{ outcome: 'failed', durationMs: 1, phases: {}, steps: [], message: '' },
+  checkId: 'c',
+  requestId: requestId,
+  dueMs: nowMs,
+  startedAtMs: nowMs,
+  traceId: trace.repeat(32),
+  attempts: 1,
+  outcome: 'failed',
+  durationMs: 1,
+  phases: {},
+  steps: [],
+  message: '',
 });
 
 test('a result that is sent again is published again as it was kept, and another one of the same run is refused', async (t) => {
@@ -28,7 +37,7 @@ test('a result that is sent again is published again as it was kept, and another
   const icmp = { host: 'router.example' };
   const fields = CheckFields.parse({ name: 'c', type: 'icmp', icmp, locations: ['here', 'there'] });
   await own.collection(syntheticChecks).insert({ id: 'c', ...fields });
-  const runRequest = { checkId: 'c', locations: ['here'], askedMs: nowMs, isElsewhere: true, results: {} };
+  const runRequest = { checkId: 'c', locations: ['here'], requestedAtMs: nowMs, isElsewhere: true, results: {} };
   await own.collection(syntheticRunRequests).insert({ id: 'asked', ...runRequest });
   const send = (trace: string, location = 'here', laterMs = 0) =>
     acceptedRuns(own, [resultOf('asked', trace)], { tenantId: 'a', location, nowMs: nowMs + laterMs });

@@ -24,11 +24,15 @@ test.after.always(() => tables.close());
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const check = CheckFields.parse({
-  ...{ name: 'Shop', type: 'tcp', tcp: { host: 'shop.example', port: 443 }, labels: { service: 'cart' } },
+  name: 'Shop',
+  type: 'tcp',
+  tcp: { host: 'shop.example', port: 443 },
+  labels: { service: 'cart' },
 });
 const ruleOf = (id: string, of: object = {}): AlertRule => ({
   ...alertRuleOf(id, { ...check, ...of }),
-  ...{ id, version: 1 },
+  id,
+  version: 1,
 });
 const reading = () => ({ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
 

@@ -9,12 +9,21 @@ import {
 import { readJsonPath } from '../../../subjects/synthetics/json-path.ts';
 
 const seen: Observation = {
-  ...{ status: 200, size: 48, durationMs: 120, redirects: 1, protocol: 'HTTP/1.1', code: 'NOERROR' },
+  status: 200,
+  size: 48,
+  durationMs: 120,
+  redirects: 1,
+  protocol: 'HTTP/1.1',
+  code: 'NOERROR',
   headers: { 'content-type': ['application/json'], 'set-cookie': ['a=1', 'b=2'] },
   body: '{"state":"ok","queues":[{"name":"in","depth":3},{"name":"out","depth":70}],"note":"one\\ntwo"}',
   phases: { lookup: 5, connect: 10, tls: 25, send: 1, wait: 70, receive: 9 },
   certificate: {
-    ...{ target: 'shop.example:443', expiresAtMs: 0, daysLeft: 12, issuer: 'CN=Test CA', commonName: 'shop.example' },
+    target: 'shop.example:443',
+    expiresAtMs: 0,
+    daysLeft: 12,
+    issuer: 'CN=Test CA',
+    commonName: 'shop.example',
     names: ['shop.example', 'www.shop.example'],
   },
   records: ['192.0.2.1', '192.0.2.2'],

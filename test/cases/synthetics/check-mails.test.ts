@@ -70,10 +70,15 @@ test('each receiver of a project that wants it gets one mail a change', async (t
     sent.length = 0;
     await notifyCheckChanges(
       {
-        ...{ documents, columns, clock, log: silent, counters: memoryCounters({ clock }) },
+        documents,
+        columns,
+        clock,
+        log: silent,
+        counters: memoryCounters({ clock }),
         settings: { PUBLIC_URL: 'https://oiq.example', HTTP_ADDRESS: '127.0.0.1:8080' },
         mail: {
-          ...{ configured: true, deliveryOf: async () => 'queued' },
+          configured: true,
+          deliveryOf: async () => 'queued',
           put: async (_, mail) => {
             if (mail !== undefined) sent.push(mail);
             return 'id';

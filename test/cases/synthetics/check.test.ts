@@ -14,7 +14,9 @@ const known: Known = {
 };
 
 const client = {
-  ...{ type: 'oauth2', tokenUrl: 'https://shop.example/token', clientId: 'ann' },
+  type: 'oauth2',
+  tokenUrl: 'https://shop.example/token',
+  clientId: 'ann',
   clientSecret: '{{variables.password}}',
 };
 const step = { url: 'https://shop.example/' };
@@ -33,7 +35,8 @@ const problemsOf = (given: object): string[] => {
 
 test('a check that can be run has no problems', (t) => {
   const login = {
-    ...{ method: 'POST', url: 'https://shop.example/{{variables.path}}' },
+    method: 'POST',
+    url: 'https://shop.example/{{variables.path}}',
     headers: { 'x-request': '{{uuid}}' },
     body: '{"password":"{{variables.password}}","at":"{{time}}"}',
     extract: [

@@ -39,8 +39,13 @@ const aroundMs = 14 * hourMs;
 /** The clock on the wall, as a number that shows it by its UTC getters, at each minute of the time around a change. */
 const shownAround = (timeZone: string, changeMs: number): readonly (readonly [atMs: number, wallMs: number])[] => {
   const format = new Intl.DateTimeFormat('en-GB', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric' },
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
   });
   return Array.from({ length: (2 * aroundMs) / minuteMs }, (_, minute) => {
     const atMs = changeMs - aroundMs + minute * minuteMs;

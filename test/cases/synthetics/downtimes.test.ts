@@ -7,8 +7,17 @@ import { downtimesOf, downtimeTest, matchersOf, namesChecks, scopeOf } from '../
 const shop = { id: 'c-1', name: 'Shop', labels: { team: 'shop', 'app/tier': 'front' }, projectId: 'p1' };
 const mail = { id: 'c-2', name: 'Mail', labels: { team: 'post' }, projectId: null };
 const windowOf = (more: Partial<MaintenanceWindow> = {}): MaintenanceWindow => ({
-  ...{ name: 'w', description: '', timeZone: 'Europe/Zurich', startsAt: '2026-03-01T22:00', durationMinutes: 60 },
-  ...{ recurrence: null, matchers: [], projectIds: [], excludedFromSlos: false, createdBy: 'ann', ...more },
+  name: 'w',
+  description: '',
+  timeZone: 'Europe/Zurich',
+  startsAt: '2026-03-01T22:00',
+  durationMinutes: 60,
+  recurrence: null,
+  matchers: [],
+  projectIds: [],
+  excludedFromSlos: false,
+  createdBy: 'ann',
+  ...more,
 });
 
 test('a downtime is of checks, of labels, or of both, and says so again', (t) => {
@@ -31,7 +40,9 @@ test('a downtime is of checks, of labels, or of both, and says so again', (t) =>
 
 test('a maintenance window is a downtime where it mutes all alerts of a check, and none where it mutes some', (t) => {
   const matcher = (name: string, value: string, operator: Matcher['operator'] = '='): Matcher => ({
-    ...{ name, operator, value },
+    name,
+    operator,
+    value,
   });
   const table: readonly (readonly [window: Partial<MaintenanceWindow>, isDowntime: boolean])[] = [
     [{ matchers: [matcher('team', 'shop')] }, true],

@@ -26,7 +26,10 @@ const up: KnownStates = Object.fromEntries(
   ['', 'a', 'b', 'c'].map((location) => [location, { state: 'up', atMs: fromMs - 60_000 }]),
 );
 const gapOf = (lengthMs: number, after: KnownStates = up): Gap => ({
-  ...{ fromMs, toMs: fromMs + lengthMs, before: up, after },
+  fromMs,
+  toMs: fromMs + lengthMs,
+  before: up,
+  after,
 });
 const stateChangesOf = (texts: Readonly<Record<string, string>>, gap = gapOf(90_000), location = '') =>
   changesOfGap(check, gap, { runs: runsOf(texts), suspects: none })

@@ -30,8 +30,16 @@ const heartbeatOf = (
   at: number,
   more: Partial<HeartbeatPing> = {},
 ): HeartbeatPing => ({
-  ...{ tenantId: 'acme', kind: 'beat', checkId: 'c', projectId: 'shop', signal, exitCode: null, runId: '' },
-  ...{ receivedMs: fromMs + at * 1000, message: '', ...more },
+  tenantId: 'acme',
+  kind: 'beat',
+  checkId: 'c',
+  projectId: 'shop',
+  signal,
+  exitCode: null,
+  runId: '',
+  receivedMs: fromMs + at * 1000,
+  message: '',
+  ...more,
 });
 
 /** A beat, or the second up to which all is read. */
@@ -150,7 +158,7 @@ test('what was due while no beats were taken is unknown, and the next one is exp
 });
 
 test('while a run goes on beyond the next due times, and when it ends, it is not late', (t) => {
-  const slow: Expected = { ...expected, heartbeat: { ...expected.heartbeat, longestRun: '5m' } };
+  const slow: Expected = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
   const at = (heartbeats: HeartbeatState, second: number) =>
     evaluateHeartbeats(heartbeats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
   const begun = at(applyHeartbeat(at(noHeartbeats, 0).heartbeats, heartbeatOf('start', 10)).heartbeats, 200);
@@ -208,8 +216,13 @@ test('states are judged as those of other checks; what stays silent for too long
 });
 
 const stored = (id: string, fields: object = {}) => ({
-  ...{ ...settings, locations: [], ...fields, id, version: 1 },
-  ...{ createdAt: new Date(fromMs).toISOString(), updatedAt: new Date(fromMs).toISOString() },
+  ...settings,
+  locations: [],
+  ...fields,
+  id,
+  version: 1,
+  createdAt: new Date(fromMs).toISOString(),
+  updatedAt: new Date(fromMs).toISOString(),
 });
 
 /** The processor over one partition; a number is the second up to which all is read. */

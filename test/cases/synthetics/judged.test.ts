@@ -28,7 +28,10 @@ test('due times are an interval apart, spread over it, and the same for everybod
 const check = { id: 'c', enabled: true, every: '10s', locations: ['a', 'b', 'c'], consensus: { down: null } };
 const results = (outcomes: Readonly<Record<string, Outcome>>, agoMs = 1000): Latest[] =>
   Object.entries(outcomes).map(([location, outcome]) => ({
-    ...{ checkId: 'c', location, outcome, startedAtMs: nowMs - agoMs },
+    checkId: 'c',
+    location,
+    outcome,
+    startedAtMs: nowMs - agoMs,
   }));
 const judged = (latest: readonly Latest[], known: KnownStates = {}, of = check, suspects = new Set<string>()) =>
   judge(of, known, { latest, suspects, nowMs });

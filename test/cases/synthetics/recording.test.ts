@@ -13,7 +13,8 @@ const viewport = {
   hasTouch: false,
 };
 const navigate = {
-  ...{ type: 'navigate', url: 'https://shop.example/' },
+  type: 'navigate',
+  url: 'https://shop.example/',
   assertedEvents: [{ type: 'navigation', url: 'https://shop.example/', title: 'Shop' }],
 };
 const at = { target: 'main', offsetX: 3, offsetY: 4 };
@@ -178,7 +179,7 @@ test('a recording is a document among those of checks, with its lines', (t) => {
   t.deepEqual(read?.problems, []);
   t.is(read?.check?.type, 'browser');
   t.deepEqual(read?.check?.browser?.viewport, { width: 1280, height: 720 });
-  t.is(read?.recording?.isWhole, false);
+  t.is(read?.recording?.isComplete, false);
   const lines = tabs.split('\n');
   const lineOf = (text: string) => 4 + lines.findIndex((line) => line.includes(text));
   t.is(read?.recording?.losses[0]?.line, lineOf('"value"'));

@@ -40,7 +40,9 @@ test.before(async () => {
 });
 
 const reading = (): Reading => ({
-  ...{ columns: tables.columns.of('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs: receivedAtMs + 1000 },
+  columns: tables.columns.of('acme'),
+  plan: defaultPlans['enterprise'] as Plan,
+  nowMs: receivedAtMs + 1000,
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const answer = (query: object) => run({ signal: 'synthetics', ...query } as QueryRequest, reading(), { range });
@@ -72,7 +74,8 @@ test('a run has its fields, the newest first, and one project has its own', asyn
 
 test('runs are counted and measured by check, location, outcome and label', async (t) => {
   const { rows } = await answer({
-    ...{ kind: 'aggregate', groupBy: ['team', 'outcome'] },
+    kind: 'aggregate',
+    groupBy: ['team', 'outcome'],
     measures: [{ function: 'count' }, { function: 'max', field: 'durationMs' }],
   });
   t.deepEqual(rows.toSorted(), [
@@ -84,12 +87,17 @@ test('runs are counted and measured by check, location, outcome and label', asyn
 });
 
 const count = (search: string) => ({
-  ...{ kind: 'aggregate', signal: 'synthetics', search, measures: [{ function: 'count' }] },
+  kind: 'aggregate',
+  signal: 'synthetics',
+  search,
+  measures: [{ function: 'count' }],
 });
 
 test('alert rules and objectives may ask for runs', async (t) => {
   const condition = {
-    ...{ kind: 'threshold', query: { ...count('outcome:failed'), groupBy: ['check'] }, window: '1h' },
+    kind: 'threshold',
+    query: { ...count('outcome:failed'), groupBy: ['check'] },
+    window: '1h',
     thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failures', condition }) };
@@ -97,7 +105,10 @@ test('alert rules and objectives may ask for runs', async (t) => {
     groups: [{ labels: { check: 'Name of c1' }, points: [1] }],
   });
   const slo = SloFields.parse({
-    ...{ name: 'Runs pass', type: 'ratio', targetPct: 99, windowDays: 30 },
+    name: 'Runs pass',
+    type: 'ratio',
+    targetPct: 99,
+    windowDays: 30,
     query: { sli: { bad: count('outcome:failed'), total: count('NOT outcome:unknown') } },
   });
   t.deepEqual(sloProblems(slo), []);

@@ -10,9 +10,22 @@ import { plain, requestTypes } from '../proto/load.ts';
 const traceId = 'ab'.repeat(16);
 const run = (more: object = {}) =>
   SyntheticRun.parse({
-    ...{ tenantId: 'a', projectId: 'shop', checkId: 'c1', location: 'l1', dueMs: 1_700_000_000_000 },
-    ...{ acceptedMs: 1_700_000_002_000, isManual: false, checkName: 'Cart', checkType: 'http', labels: { team: 'x' } },
-    ...{ startedAtMs: 1_700_000_000_100, outcome: 'failed', attempts: 2, durationMs: 30.5, message: 'no', traceId },
+    tenantId: 'a',
+    projectId: 'shop',
+    checkId: 'c1',
+    location: 'l1',
+    dueMs: 1_700_000_000_000,
+    acceptedMs: 1_700_000_002_000,
+    isManual: false,
+    checkName: 'Cart',
+    checkType: 'http',
+    labels: { team: 'x' },
+    startedAtMs: 1_700_000_000_100,
+    outcome: 'failed',
+    attempts: 2,
+    durationMs: 30.5,
+    message: 'no',
+    traceId,
     phases: { connect: 10.25, wait: 20.25 },
     steps: [
       { name: 'login', outcome: 'passed', phases: { connect: 10.25, wait: 10 }, message: '', status: 200 },
@@ -66,12 +79,10 @@ test('metrics of HTTP steps have the names of the collector, and what says nothi
 
 test('how long certificates are valid is told as the collector tells it', (t) => {
   const certificate = {
-    ...{
-      target: 'shop.example:443',
-      issuer: 'CN=CA',
-      commonName: 'shop.example',
-      names: ['shop.example', 'b.example'],
-    },
+    target: 'shop.example:443',
+    issuer: 'CN=CA',
+    commonName: 'shop.example',
+    names: ['shop.example', 'b.example'],
     expiresAtMs: 1_700_000_000_100 + 86_400_000,
   };
   const step = { name: '', outcome: 'passed', phases: { tls: 9 }, message: '', certificate };

@@ -3,7 +3,10 @@ import test from 'ava';
 import { monthProblem, runsAMonth } from '../../../subjects/synthetics/runs-a-month.ts';
 
 const check = (every: string, locations: string[] = ['local'], more: object = {}) => ({
-  ...{ type: 'http', enabled: true, every, locations },
+  type: 'http',
+  enabled: true,
+  every,
+  locations,
   ...more,
 });
 

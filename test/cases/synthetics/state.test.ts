@@ -34,7 +34,9 @@ const judged = (results: string, { consensus, suspects = [], isMaintenance = fal
     ),
     suspects: new Set(suspects),
     ...(consensus === undefined ? {} : { consensus }),
-    ...{ everyMs, nowMs, isMaintenance },
+    everyMs,
+    nowMs,
+    isMaintenance,
   });
 
 test('a check is down when as many voting locations fail as the consensus wants', (t) => {
@@ -121,8 +123,13 @@ test('uptime leaves out what is unknown and what was planned, and says both figu
   ];
   const period = { fromMs: 0, toMs: 1000 };
   t.deepEqual(uptimeOf(changes, [], period), {
-    ...{ ...period, upMs: 700, downMs: 100, unknownMs: 200, excludedMs: 0 },
-    ...{ uptime: 700 / 800, uptimeWithoutExclusions: 700 / 800 },
+    ...period,
+    upMs: 700,
+    downMs: 100,
+    unknownMs: 200,
+    excludedMs: 0,
+    uptime: 700 / 800,
+    uptimeWithoutExclusions: 700 / 800,
   });
   const downtimes = [
     { fromMs: 540, toMs: 800 },
@@ -130,8 +137,13 @@ test('uptime leaves out what is unknown and what was planned, and says both figu
     { fromMs: 950, toMs: 5000 },
   ];
   t.deepEqual(uptimeOf(changes, downtimes, period), {
-    ...{ ...period, upMs: 500, downMs: 0, unknownMs: 100, excludedMs: 400 },
-    ...{ uptime: 1, uptimeWithoutExclusions: 700 / 800 },
+    ...period,
+    upMs: 500,
+    downMs: 0,
+    unknownMs: 100,
+    excludedMs: 400,
+    uptime: 1,
+    uptimeWithoutExclusions: 700 / 800,
   });
   t.like(uptimeOf([], [], period), { unknownMs: 1000, uptime: null, uptimeWithoutExclusions: null });
   t.like(uptimeOf(changes, [], { fromMs: 510, toMs: 511 }), { downMs: 1, uptime: 0 });
@@ -144,7 +156,8 @@ test('months of a time zone add up to their year, to the millisecond', (t) => {
   // Steps of a prime length never begin with a month.
   const states = ['up', 'down', 'degraded', 'unknown'] as const;
   const changes = Array.from({ length: 3000 }, (_, index) => ({
-    ...{ atMs: year.fromMs - 999_983 + index * 10_000_019, state: states[index % 4] ?? 'up' },
+    atMs: year.fromMs - 999_983 + index * 10_000_019,
+    state: states[index % 4] ?? 'up',
   }));
   const downtimes = Array.from({ length: 60 }, (_, index) => {
     const fromMs = year.fromMs + index * 600_000_007;

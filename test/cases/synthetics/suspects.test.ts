@@ -20,13 +20,19 @@ const check = (of: object = {}) => ({ enabled: true, every: '1m', locations: ['f
 const latest = (failing: string): Latest[] =>
   ['c1', 'c2', 'c3', 'c4'].flatMap((checkId) =>
     ['f', 'z'].map((location) => ({
-      ...({ checkId, location, startedAtMs: nowMs, outcome: location === failing ? 'failed' : 'passed' } as const),
+      checkId,
+      location,
+      startedAtMs: nowMs,
+      outcome: location === failing ? ('failed' as const) : ('passed' as const),
     })),
   );
 const suspects = (of: object = {}) =>
   Object.fromEntries(
     suspectLocations({
-      ...{ checks: [check()], latest: [], sinceMs: () => 0, nowMs },
+      checks: [check()],
+      latest: [],
+      sinceMs: () => 0,
+      nowMs,
       lastSeenAtMs: new Map([
         ['f', nowMs],
         ['z', nowMs],
@@ -77,7 +83,10 @@ test('it is told once, with why, stands among the alerts, and ends', async (t) =
   const checkSuspects = () =>
     detectSuspects(
       {
-        ...{ documents, clock, log: silent, publishEvent: async () => undefined },
+        documents,
+        clock,
+        log: silent,
+        publishEvent: async () => undefined,
         columns: { of: () => ({ query: async () => [] }) } as unknown as Columns,
         publish: async (transition) => void transitions.push(transition),
       },
@@ -103,7 +112,7 @@ test('it is told once, with why, stands among the alerts, and ends', async (t) =
   t.is((await platformAlertsOf(documents, 'other', clock.ms)).length, 0);
   await own
     .collection(syntheticProbeContacts)
-    .insert({ location: id, probe: 'p', heardAt: new Date(clock.ms).toISOString() });
+    .insert({ location: id, probe: 'p', lastSeenAt: new Date(clock.ms).toISOString() });
   await checkSuspects();
   t.like(transitions[1], { to: 'inactive', endedAtMs: clock.ms });
   t.deepEqual(await platformAlertsOf(documents, 'acme', clock.ms), []);

@@ -34,14 +34,12 @@ const two = (value: number): string => String(value).padStart(2, '0');
 
 /** Often in the hours in which clocks change. */
 const windowOf = (random: Random): MaintenanceWindow => ({
-  ...{
-    name: 'w',
-    description: '',
-    excludedFromSlos: false,
-    createdBy: 'ann',
-    projectIds: [],
-    timeZone: one(random, zones),
-  },
+  name: 'w',
+  description: '',
+  excludedFromSlos: false,
+  createdBy: 'ann',
+  projectIds: [],
+  timeZone: one(random, zones),
   startsAt: `2026-${two(1 + random(12))}-${two(1 + random(28))}T${two(one(random, [0, 1, 2, 3, 23]))}:${two(random(60))}`,
   durationMinutes: one(random, [1, 59, 60, 61, 24 * 60, 10 * 24 * 60]),
   recurrence: one(random, recurrences),
@@ -72,7 +70,8 @@ const counted = (changes: readonly StateChange[], downtimes: readonly Span[], { 
   const share = (up: number, down: number): number | null => (up + down === 0 ? null : up / (up + down));
   return {
     ...sums,
-    ...{ uptime: share(sums.upMs, sums.downMs), uptimeWithoutExclusions: share(plain.up, plain.down) },
+    uptime: share(sums.upMs, sums.downMs),
+    uptimeWithoutExclusions: share(plain.up, plain.down),
   };
 };
 

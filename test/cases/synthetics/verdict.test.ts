@@ -13,20 +13,24 @@ const names = new Map([
   ['z', 'Zurich'],
 ]);
 const check = {
-  ...{ id: 'c', name: 'Shop', enabled: true, every: '10s', labels: { service: 'cart' }, projectId: null },
-  ...{ locations: ['f', 'z', 'local'], consensus: { down: null } },
+  id: 'c',
+  name: 'Shop',
+  enabled: true,
+  every: '10s',
+  labels: { service: 'cart' },
+  projectId: null,
+  locations: ['f', 'z', 'local'],
+  consensus: { down: null },
 };
 const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
 
 /** Results as letters, in the order of the check's locations. */
 const latestOf = (outcomeCodes: string, startedAtMs: number): Latest[] =>
   [...outcomeCodes].map((outcomeCode, index) => ({
-    ...{
-      checkId: 'c',
-      location: check.locations[index] ?? '',
-      startedAtMs,
-      outcome: outcomes[outcomeCode] ?? 'unknown',
-    },
+    checkId: 'c',
+    location: check.locations[index] ?? '',
+    startedAtMs,
+    outcome: outcomes[outcomeCode] ?? 'unknown',
     message: outcomeCode === 'f' ? 'status is 500, expected: lt 400' : outcomeCode === 'd' ? 'took 2 s' : '',
   }));
 
@@ -163,7 +167,11 @@ test('the event feed is told of changes, but not of planned ones and of the firs
   t.false(reportedChanges({ enabled: false }).some((change) => change.endsWith('unknown')));
   const verdict = { state: 'down', says: 'it is down', isMaintenance: false } as const;
   t.like(stateEvent(check, { tenantId: 'a', atMs: nowMs, before: 'up', verdict }), {
-    ...{ kind: 'check', title: 'Shop is down', severity: 'error', service: 'cart', at: '2026-03-01T12:00:00.000Z' },
+    kind: 'check',
+    title: 'Shop is down',
+    severity: 'error',
+    service: 'cart',
+    at: '2026-03-01T12:00:00.000Z',
     details: { checkId: 'c', from: 'up', to: 'down' },
   });
 });

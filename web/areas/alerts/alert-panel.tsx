@@ -92,8 +92,13 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
-          ...{ state, severity, value: shownValue(value), 'condition holds since': shownMoment(since) },
-          ...{ 'fires since': shownMoment(startedAt), 'evaluated last': shownMoment(evaluatedAt), ...annotations },
+          state,
+          severity,
+          value: shownValue(value),
+          'condition holds since': shownMoment(since),
+          'fires since': shownMoment(startedAt),
+          'evaluated last': shownMoment(evaluatedAt),
+          ...annotations,
         }}
       />
       <h3>Labels</h3>

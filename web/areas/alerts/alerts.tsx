@@ -16,7 +16,9 @@ const parts: readonly Part[] = [
   { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
   { name: 'rules', title: 'Rules', View: Rules },
   {
-    ...{ name: 'recording', title: 'Recording', requiredCall: recordingGroupsCall },
+    name: 'recording',
+    title: 'Recording',
+    requiredCall: recordingGroupsCall,
     View: later(async () => (await import('./recording.tsx')).Recording),
   },
   { name: 'silences', title: 'Silences', View: Silences },

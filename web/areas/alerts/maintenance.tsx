@@ -29,8 +29,11 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
       <p>{shownText(description, { lines: true })}</p>
       <Fields
         values={{
-          ...{ mutes: mutesOf(item), again: againOf(item), 'for so many minutes': durationMinutes },
-          ...{ 'on the clock of': timeZone, 'objectives leave it out': excludedFromSlos === true ? 'yes' : 'no' },
+          mutes: mutesOf(item),
+          again: againOf(item),
+          'for so many minutes': durationMinutes,
+          'on the clock of': timeZone,
+          'objectives leave it out': excludedFromSlos === true ? 'yes' : 'no',
         }}
       />
       {matchers.length === 0 ? null : <Muted matchers={matchers} />}

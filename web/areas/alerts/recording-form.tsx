@@ -21,7 +21,7 @@ const fieldsIn = ({
   version: __,
   createdAt: ___,
   updatedAt: ____,
-  standing: _____,
+  status: _____,
   ...fields
 }: RecordingGroup): WrittenGroup => fields;
 
@@ -108,7 +108,9 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
       {rules.map((rule, index) => (
         <RuleFields
           key={keys[index] ?? index}
-          {...{ rule, index, wrong }}
+          rule={rule}
+          index={index}
+          wrong={wrong}
           onChange={(changed) => set({ rules: rules.with(index, changed) })}
           onRemove={
             rules.length === 1

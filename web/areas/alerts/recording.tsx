@@ -10,7 +10,7 @@ import { RecordingForm } from './recording-form.tsx';
 
 const noun = 'recording group';
 
-const stateOf = ({ enabled, standing: status }: RecordingGroup): string => {
+const stateOf = ({ enabled, status }: RecordingGroup): string => {
   if (enabled === false) return 'off';
   if (status === null) return 'not known';
   const failed = status.filter(({ error }) => error !== null).length;
@@ -20,12 +20,15 @@ const stateOf = ({ enabled, standing: status }: RecordingGroup): string => {
 };
 
 const Details = ({ item }: { readonly item: RecordingGroup }) => {
-  const { file, interval, delay, limit, rules, standing: status } = item;
+  const { file, interval, delay, limit, rules, status } = item;
   return (
     <>
       <Fields
         values={{
-          ...{ state: stateOf(item), 'of the rule file': file, 'evaluated every': interval, delay },
+          state: stateOf(item),
+          'of the rule file': file,
+          'evaluated every': interval,
+          delay,
           'most series of a rule': limit === 0 ? 'no limit' : limit,
         }}
       />
@@ -72,7 +75,7 @@ export const Recording = listed({
   columns: {
     Group: ({ name }) => name,
     State: (group) => (
-      <span class={group.standing?.some(({ error }) => error !== null) === true ? 'text-error' : ''}>
+      <span class={group.status?.some(({ error }) => error !== null) === true ? 'text-error' : ''}>
         {stateOf(group)}
       </span>
     ),

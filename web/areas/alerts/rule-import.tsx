@@ -20,7 +20,10 @@ export const RuleImport = () => {
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({ body: { file: file?.source ?? '', fileName: fileName.trim(), dryRun } });
     return answer?.items.map(({ place, name, outcome, problems }) => ({
-      ...{ at: place, name: name ?? '', outcome, reasons: problems },
+      at: place,
+      name: name ?? '',
+      outcome,
+      reasons: problems,
     }));
   };
   return (

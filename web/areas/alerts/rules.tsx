@@ -41,23 +41,23 @@ const list = new Paged(rulesCall, ({ items }) => items);
 const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('rule') !== '' });
 
 /** The state in a word; a rule that is off, fails or is not evaluated says that before. */
-const stateOf = ({ enabled, standing: status }: Rule): string => {
+const stateOf = ({ enabled, status }: Rule): string => {
   if (!enabled) return 'off';
   if (status === null) return 'not evaluated yet';
   if (status.error !== null) return 'fails';
   return status.stale ? `${status.state}, late` : status.state;
 };
 
-const isBad = ({ standing: status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
+const isBad = ({ status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
 
 const cellsOf = (rule: Rule) => [
   <span key="state" class={isBad(rule) ? 'text-error' : ''}>
     {stateOf(rule)}
   </span>,
   <bdi key="name">{shownText(rule.name)}</bdi>,
-  String(rule.standing?.firing ?? ''),
+  String(rule.status?.firing ?? ''),
   <bdi key="condition">{shownText(shownCondition(rule))}</bdi>,
-  rule.standing === null ? '' : shownTime(Date.parse(rule.standing.evaluatedAt)),
+  rule.status === null ? '' : shownTime(Date.parse(rule.status.evaluatedAt)),
 ];
 
 const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
@@ -121,8 +121,8 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
         , and nowhere else.
       </p>
     )}
-    {rule.standing === null || rule.standing.error === null ? null : (
-      <p class="problem">Its last evaluation failed: {shownText(rule.standing.error)}</p>
+    {rule.status === null || rule.status.error === null ? null : (
+      <p class="problem">Its last evaluation failed: {shownText(rule.status.error)}</p>
     )}
     {rule.managedBy === null && may(removeRuleCall) ? <Remove rule={rule} /> : null}
     {rule.managedBy === null && may(changeRuleCall) ? <Switch key={rule.version} rule={rule} /> : null}
@@ -134,9 +134,15 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     ) : null}
     <Fields
       values={{
-        ...{ state: stateOf(rule), fires: shownCondition(rule), 'evaluated every': rule.interval, for: rule.for },
-        ...{ 'keeps firing for': rule.keepFiringFor, delay: rule.delay, groups: rule.standing?.groups },
-        ...{ 'alerts that fire': rule.standing?.firing, ...rule.annotations },
+        state: stateOf(rule),
+        fires: shownCondition(rule),
+        'evaluated every': rule.interval,
+        for: rule.for,
+        'keeps firing for': rule.keepFiringFor,
+        delay: rule.delay,
+        groups: rule.status?.groups,
+        'alerts that fire': rule.status?.firing,
+        ...rule.annotations,
       }}
     />
     {Object.keys(rule.labels ?? {}).length === 0 ? null : <h3>Labels</h3>}

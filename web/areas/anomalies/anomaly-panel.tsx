@@ -33,7 +33,7 @@ const Feedback = ({ id, verdict }: Pick<Anomaly, 'id' | 'verdict'>) => {
     if (answer === undefined) return;
     setMessage(
       chosen === 'false'
-        ? `A change of this series below ${shownValue(answer.leastChange, '')} is no anomaly from now on.`
+        ? `A change of this series below ${shownValue(answer.minChange, '')} is no anomaly from now on.`
         : '',
     );
     refresh();
@@ -151,18 +151,15 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       <Feedback id={anomaly.id} verdict={anomaly.verdict} />
       <Fields
         values={{
-          ...{
-            series: seriesShown(anomaly),
-            from: shownMoment(begin),
-            to: end === null ? 'it lasts' : shownMoment(end),
-          },
-          ...{ 'furthest value': shownValue(value, unit), expected: bounded(expected) },
+          series: seriesShown(anomaly),
+          from: shownMoment(begin),
+          to: end === null ? 'it lasts' : shownMoment(end),
+          'furthest value': shownValue(value, unit),
+          expected: bounded(expected),
           'expected from and to': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
-          ...{
-            score: score.toFixed(3),
-            'expected so often a week': timesPerWeek.toPrecision(2),
-            'rarest about it': sign,
-          },
+          score: score.toFixed(3),
+          'expected so often a week': timesPerWeek.toPrecision(2),
+          'rarest about it': sign,
           ...anomaly.labels,
         }}
       />
@@ -175,7 +172,7 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       <Contributions of={anomaly.contributions} unit={unit} />
       <Near of={anomaly.near} />
       <Clusters of={anomaly.kubernetes} />
-      <Others title="Together with it" of={anomaly.together} />
+      <Others title="Together with it" of={anomaly.concurrent} />
       <Others title="Like it" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">

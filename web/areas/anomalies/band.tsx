@@ -14,7 +14,12 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       typeof value === 'number' ? value : undefined;
     const lines = Object.entries(parts).map(
       ([name, place]): TimeSeries => ({
-        ...{ name, unit: of.unit, as: 'lines', area: 0, isStacked: false, joinsGaps: false },
+        name,
+        unit: of.unit,
+        as: 'lines',
+        area: 0,
+        isStacked: false,
+        joinsGaps: false,
         values: points.map((point) => known(point[place])),
         shown: (value) => shownValue(value, of.unit),
       }),
@@ -27,7 +32,14 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
   return (
     <OverTime
       title={`${of.name || 'Its series'} and what was expected`}
-      {...{ steps, series, from: first, to: last, height: 160, group: 'anomaly', marks: moments, legend: true }}
+      steps={steps}
+      series={series}
+      from={first}
+      to={last}
+      height={160}
+      group="anomaly"
+      marks={moments}
+      legend={true}
       bands={[[2, 3, 0]]}
     />
   );

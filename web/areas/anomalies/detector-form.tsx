@@ -18,8 +18,13 @@ import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, typ
 export const directions = { both: 'either way', up: 'up', down: 'down' } as const;
 
 const empty = (): WrittenDetector => ({
-  ...{ name: '', projectId: projectId.peek() || null, step: '1m', falseAlarmsPerWeek: 1, leastChange: 0 },
-  ...{ direction: 'both', query: queryOf('count logs', { ...writtenOf(undefined), groupBy: ['service'] }) as Query },
+  name: '',
+  projectId: projectId.peek() || null,
+  step: '1m',
+  falseAlarmsPerWeek: 1,
+  minChange: 0,
+  direction: 'both',
+  query: queryOf('count logs', { ...writtenOf(undefined), groupBy: ['service'] }) as Query,
 });
 
 const fieldsIn = ({
@@ -99,7 +104,7 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
   ] as const;
   const numbers = [
     ['False alarms that are allowed a week', 'falseAlarmsPerWeek'],
-    ['Least change that matters', 'leastChange'],
+    ['Least change that matters', 'minChange'],
   ] as const;
   return (
     <div class="form">

@@ -12,16 +12,7 @@ import { DetectorForm, directions } from './detector-form.tsx';
 const noun = 'detector';
 
 const Details = ({ item: detector }: { readonly item: Detector }) => {
-  const {
-    description,
-    status,
-    validity,
-    step,
-    falseAlarmsPerWeek,
-    leastChange: minChange,
-    direction,
-    labels,
-  } = detector;
+  const { description, status, validity, step, falseAlarmsPerWeek, minChange, direction, labels } = detector;
   return (
     <>
       <p>{shownText(description ?? '', { lines: true })}</p>
@@ -31,12 +22,18 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
       {status?.error == null ? null : <p class="problem">{shownText(status.error)}</p>}
       <Fields
         values={{
-          ...{ state: status?.state ?? 'not known', 'learns until': shownMoment(status?.learningUntil ?? null) },
-          'learns from': shownMoment(status?.learntFrom ?? null),
-          ...{ series: status?.series, 'that learn': status?.learning, 'anomalies that last': status?.open },
-          ...{ 'scored up to': shownMoment(status?.lastStep ?? null), 'a point each': step },
+          state: status?.state ?? 'not known',
+          'learns until': shownMoment(status?.learningUntil ?? null),
+          'learns from': shownMoment(status?.trainedFrom ?? null),
+          series: status?.series,
+          'that learn': status?.learning,
+          'anomalies that last': status?.open,
+          'scored up to': shownMoment(status?.lastStep ?? null),
+          'a point each': step,
           'false alarms a week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; allowed are ${falseAlarmsPerWeek}`,
-          ...{ 'least change': minChange, direction: directions[direction ?? 'both'], ...labels },
+          'least change': minChange,
+          direction: directions[direction ?? 'both'],
+          ...labels,
         }}
       />
       <ul class="links">

@@ -32,7 +32,7 @@ const Words = ({ of }: { readonly of: Meaning['words'] }) => (
     <table class="figures texts">
       <Heads columns={['Words', 'Became']} />
       <tbody>
-        {of.map(({ text, became: mappedTo }, index) => (
+        {of.map(({ text, mappedTo }, index) => (
           // A word may be there twice.
           <tr key={`${index} ${text}`}>
             <td>
@@ -91,7 +91,7 @@ const Shown = ({ of: { answer, alternatives, refusal } }: { readonly of: Answer 
   return (
     <>
       <MeaningDetails meaning={answer} />
-      {answer.nothingFound === null ? null : <p role="status">{shownText(answer.nothingFound)}</p>}
+      {answer.emptyReason === null ? null : <p role="status">{shownText(answer.emptyReason)}</p>}
       <ResultShown result={answer.result} title={answer.sentence} />
       <Words of={answer.words} />
     </>
@@ -131,15 +131,21 @@ const InWords = () => {
 export const Questions = partsOf('Ask', [
   { name: '', title: 'Question', View: InWords },
   {
-    ...{ name: 'suggestions', title: 'Suggestions', requiredCall: suggestionsCall },
+    name: 'suggestions',
+    title: 'Suggestions',
+    requiredCall: suggestionsCall,
     View: later(async () => (await import('./suggestions.tsx')).Suggestions),
   },
   {
-    ...{ name: 'runbooks', title: 'Runbooks', requiredCall: answerCall },
+    name: 'runbooks',
+    title: 'Runbooks',
+    requiredCall: answerCall,
     View: later(async () => (await import('./runbooks.tsx')).Runbooks),
   },
   {
-    ...{ name: 'documents', title: 'Documents', requiredCall: documentsCall },
+    name: 'documents',
+    title: 'Documents',
+    requiredCall: documentsCall,
     View: later(async () => (await import('./documents.tsx')).Documents),
   },
 ]);

@@ -155,8 +155,11 @@ const Details = ({ item }: { readonly item: RunbookDocument }) => (
   <>
     <Fields
       values={{
-        ...{ 'written as': formats[item.format], size: shownValue(item.bytes, 'By'), passages: item.passages },
-        ...{ added: shownMoment(item.createdAt), 'added by': item.addedBy },
+        'written as': formats[item.format],
+        size: shownValue(item.bytes, 'By'),
+        passages: item.passages,
+        added: shownMoment(item.createdAt),
+        'added by': item.addedBy,
       }}
     />
     {item.url === '' ? null : (

@@ -95,7 +95,7 @@ const Sentences = ({ of: { sentences, reason, model } }: { readonly of: RunbookA
     </ul>
     {model?.used ? (
       <p class="soft">
-        A model worded this from the passages; sentences that no passage says: {model.leftOut} left out.
+        A model worded this from the passages; sentences that no passage says: {model.excluded} left out.
       </p>
     ) : model?.reason == null ? null : (
       <p class="soft">The model was not used: {shownText(model.reason)}.</p>

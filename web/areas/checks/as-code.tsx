@@ -18,7 +18,9 @@ const Import = () => {
     const answer = await action.run({ body: { source: file?.source ?? '', dryRun: isTrial } });
     if (answer !== undefined && !isTrial) refresh();
     return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
-      ...{ at: `document ${document}, line ${line}`, name: name ?? 'not read', outcome },
+      at: `document ${document}, line ${line}`,
+      name: name ?? 'not read',
+      outcome,
       reasons: [...problems, ...losses],
       to: id === null ? undefined : toArea('/checks', { open: id }),
     }));

@@ -138,7 +138,9 @@ export const Assertions = ({
       {value.map((assertion, index) => (
         <Line
           key={index}
-          {...{ of: assertion, type, label: `Expectation ${index + 1}` }}
+          of={assertion}
+          type={type}
+          label={`Expectation ${index + 1}`}
           problem={wrong(`${at}.${index}`)}
           onChange={(changed) => onChange([...value].with(index, changed))}
           onRemove={() => onChange([...value].toSpliced(index, 1))}

@@ -13,9 +13,19 @@ import { starters, type Type, typeNames, type Written } from './setting-kinds.ts
 import { TypedSettings } from './settings.tsx';
 
 const empty: Written = {
-  ...{ name: '', description: '', type: 'http', http: starters.http, enabled: true, projectId: null, labels: {} },
-  ...{ every: '1m', timeout: '10s', locations: ['local'], consensus: { down: null } },
-  ...{ retries: { count: 1, wait: '5s' }, alerting: { enabled: true, severity: 'critical' } },
+  name: '',
+  description: '',
+  type: 'http',
+  http: starters.http,
+  enabled: true,
+  projectId: null,
+  labels: {},
+  every: '1m',
+  timeout: '10s',
+  locations: ['local'],
+  consensus: { down: null },
+  retries: { count: 1, wait: '5s' },
+  alerting: { enabled: true, severity: 'critical' },
 };
 
 /** What of a check is written, and not told. */

@@ -99,7 +99,7 @@ const Details = ({ item: check }: { readonly item: Check }) => {
   const { answer, error } = useQuery(locationsCall, {});
   const locations = answer?.items ?? [];
   const nameOf = (location: string): string => locations.find((one) => one.id === location)?.name ?? location;
-  const cannot = locations.flatMap(({ id: location, name, cannot: types }) =>
+  const cannot = locations.flatMap(({ id: location, name, unsupportedTypes: types }) =>
     types
       .filter(({ type }) => type === check.type && check.locations.includes(location))
       .map(({ reason }) => ({ location, name, reason })),
@@ -131,9 +131,12 @@ const Details = ({ item: check }: { readonly item: Check }) => {
       <h3>How it is set up</h3>
       <Fields
         values={{
-          ...{ type: typeNames[check.type], every: check.every, 'an attempt takes at most': check.timeout },
-          ...{ 'more attempts': check.retries?.count, locations: check.locations.map(nameOf).join(', ') },
-          ...{ 'due next': check.nextDueAt?.map((at) => shownMoment(at)).join(', ') },
+          type: typeNames[check.type],
+          every: check.every,
+          'an attempt takes at most': check.timeout,
+          'more attempts': check.retries?.count,
+          locations: check.locations.map(nameOf).join(', '),
+          'due next': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
           ...check.labels,
         }}
       />
@@ -169,19 +172,27 @@ const List = listed({
 export const Checks = partsOf('Checks', [
   { name: '', title: 'Checks', View: List },
   {
-    ...{ name: 'variables', title: 'Variables', requiredCall: variablesCall },
+    name: 'variables',
+    title: 'Variables',
+    requiredCall: variablesCall,
     View: later(async () => (await import('./variables.tsx')).Variables),
   },
   {
-    ...{ name: 'downtimes', title: 'Downtimes', requiredCall: downtimesCall },
+    name: 'downtimes',
+    title: 'Downtimes',
+    requiredCall: downtimesCall,
     View: later(async () => (await import('./downtimes.tsx')).Downtimes),
   },
   {
-    ...{ name: 'locations', title: 'Locations', requiredCall: locationsCall },
+    name: 'locations',
+    title: 'Locations',
+    requiredCall: locationsCall,
     View: later(async () => (await import('./locations.tsx')).Locations),
   },
   {
-    ...{ name: 'code', title: 'As code', requiredCall: exportCall },
+    name: 'code',
+    title: 'As code',
+    requiredCall: exportCall,
     View: later(async () => (await import('./as-code.tsx')).AsCode),
   },
 ]);

@@ -27,7 +27,8 @@ const DowntimeForm = () => {
   const error = action.error.value;
   const wrong = (path: string): string | undefined => wrongIn(error)(path);
   const fields = {
-    ...{ plan, wrong },
+    plan,
+    wrong,
     onChange: (changed: Partial<typeof plan>): void => setPlan((now) => ({ ...now, ...changed })),
   };
   const save = async (): Promise<void> => {
@@ -119,8 +120,10 @@ export const Downtimes = listed({
           <p>{shownText(item.description ?? '', { lines: true })}</p>
           <Fields
             values={{
-              ...{ again: againOf(item), 'for so many minutes': item.durationMinutes },
-              ...{ 'on the clock of': item.timeZone, labels: Object.entries(item.labels).join(', ') },
+              again: againOf(item),
+              'for so many minutes': item.durationMinutes,
+              'on the clock of': item.timeZone,
+              labels: Object.entries(item.labels).join(', '),
               'objectives leave it out': item.excludedFromSlos === true ? 'yes' : 'no',
             }}
           />

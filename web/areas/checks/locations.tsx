@@ -84,8 +84,8 @@ export const Locations = listed({
     Location: ({ name }) => name,
     'For what': ({ description }) => description,
     Checks: ({ checks }) => checks,
-    'Last heard from': ({ heardAt: lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
-    'Cannot run': ({ cannot }) => cannot.map(({ type }) => type).join(', '),
+    'Last heard from': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
+    'Cannot run': ({ unsupportedTypes: cannot }) => cannot.map(({ type }) => type).join(', '),
   },
   numbers: ['Checks'],
   Tools: writeOf(noun, createLocationCall),
@@ -110,12 +110,15 @@ export const Locations = listed({
           <Remove id={id} onClose={onClose} />
           <Fields
             values={{
-              ...{ for: item.description, 'token begins with': item.prefix, checks: item.checks },
-              ...{ 'last heard from': shownMoment(item.heardAt) || 'never', registered: shownMoment(item.createdAt) },
+              for: item.description,
+              'token begins with': item.prefix,
+              checks: item.checks,
+              'last heard from': shownMoment(item.lastSeenAt) || 'never',
+              registered: shownMoment(item.createdAt),
             }}
           />
           <ul aria-label="What it cannot run">
-            {item.cannot.map(({ type, reason }) => (
+            {item.unsupportedTypes.map(({ type, reason }) => (
               <li key={type} class="text-warn">
                 {shownText(type)}: {shownText(reason)}
               </li>

@@ -23,8 +23,15 @@ export interface SettingField<Name extends string = string> {
 type FieldsOf<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
 
 export const typeNames: Readonly<Record<Type, string>> = {
-  ...{ http: 'HTTP', tcp: 'TCP', tls: 'TLS certificate', dns: 'DNS', icmp: 'Ping', grpc: 'gRPC' },
-  ...{ websocket: 'WebSocket', browser: 'Browser', heartbeat: 'Heartbeat of a job' },
+  http: 'HTTP',
+  tcp: 'TCP',
+  tls: 'TLS certificate',
+  dns: 'DNS',
+  icmp: 'Ping',
+  grpc: 'gRPC',
+  websocket: 'WebSocket',
+  browser: 'Browser',
+  heartbeat: 'Heartbeat of a job',
 };
 
 const host = { name: 'host', label: 'Host', kind: 'text' } as const;
@@ -40,17 +47,23 @@ export const stepFields: FieldsOf<Step> = [
   { name: 'headers', label: 'Headers, one a line', kind: 'pairs', hint: 'Accept: text/html' },
   { name: 'body', label: 'Body', kind: 'lines' },
   {
-    ...{ name: 'authentication', label: 'Authentication, as JSON', kind: 'json' },
+    name: 'authentication',
+    label: 'Authentication, as JSON',
+    kind: 'json',
     hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or of the type basic or oauth2. ${secrets}`,
   },
   {
-    ...{ name: 'clientCertificate', label: 'Certificate to show, as JSON', kind: 'json' },
+    name: 'clientCertificate',
+    label: 'Certificate to show, as JSON',
+    kind: 'json',
     hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
   },
   { name: 'redirects', label: 'Redirects to follow at most', kind: 'number' },
   certificate,
   {
-    ...{ name: 'extract', label: 'Values for later steps, as JSON', kind: 'json' },
+    name: 'extract',
+    label: 'Values for later steps, as JSON',
+    kind: 'json',
     hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}',
   },
 ];
@@ -64,7 +77,8 @@ export const settingFields: {
   dns: [
     { name: 'name', label: 'Name to ask for', kind: 'text' },
     {
-      ...{ name: 'record', label: 'Records' },
+      name: 'record',
+      label: 'Records',
       kind: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
     },
     { name: 'server', label: 'Address of the name server', kind: 'optional', hint: 'Empty: those of the location' },
@@ -95,8 +109,17 @@ export const settingFields: {
 };
 
 export const emptyStep: Step = {
-  ...{ name: '', method: 'GET', url: 'https://', headers: {}, body: null, authentication: null },
-  ...{ clientCertificate: null, redirects: 5, verifyCertificate: true, assertions: [], extract: [] },
+  name: '',
+  method: 'GET',
+  url: 'https://',
+  headers: {},
+  body: null,
+  authentication: null,
+  clientCertificate: null,
+  redirects: 5,
+  verifyCertificate: true,
+  assertions: [],
+  extract: [],
 };
 
 /** What a new check of a type says. */
@@ -107,12 +130,18 @@ export const starters: { readonly [Each in Type]: SettingsOf<Each> } = {
   dns: { name: '', record: 'A', server: null, port: 53, assertions: [] },
   icmp: { host: '', packets: 3, assertions: [] },
   grpc: {
-    ...{ host: '', port: 443, service: '', tls: true, serverName: null, verifyCertificate: true },
-    ...{ metadata: {}, assertions: [] },
+    host: '',
+    port: 443,
+    service: '',
+    tls: true,
+    serverName: null,
+    verifyCertificate: true,
+    metadata: {},
+    assertions: [],
   },
   websocket: { url: 'wss://', headers: {}, protocols: [], send: null, verifyCertificate: true, assertions: [] },
   browser: { steps: [{ action: 'goto', url: 'https://' }] },
-  heartbeat: { every: null, cron: null, timeZone: 'UTC', grace: null, longestRun: '1h' },
+  heartbeat: { every: null, cron: null, timeZone: 'UTC', grace: null, maxRunDuration: '1h' },
 };
 
 /** What can be asserted of each type. */
@@ -130,21 +159,41 @@ export const sourcesOf: Readonly<Partial<Record<Type, readonly Source[]>>> = {
 };
 
 export const sourceTitles: Readonly<Record<Source, string>> = {
-  ...{ status: 'the status', header: 'a header', body: 'the body', json: 'a value of the JSON', size: 'the size' },
-  ...{ duration: 'how long it took (ms)', phase: 'how long a phase took (ms)', redirects: 'the redirects' },
-  ...{ protocol: 'the protocol', certificate: 'the certificate', record: 'a record', code: 'the code' },
-  ...{ loss: 'the share lost (%)', vital: 'a web vital' },
+  status: 'the status',
+  header: 'a header',
+  body: 'the body',
+  json: 'a value of the JSON',
+  size: 'the size',
+  duration: 'how long it took (ms)',
+  phase: 'how long a phase took (ms)',
+  redirects: 'the redirects',
+  protocol: 'the protocol',
+  certificate: 'the certificate',
+  record: 'a record',
+  code: 'the code',
+  loss: 'the share lost (%)',
+  vital: 'a web vital',
 };
 
 /** What a source is named by: something that is written, or one of these. Others have no name. */
 export const sourceNames: Readonly<Partial<Record<Source, readonly string[]>>> = {
-  ...{ header: [], json: [] },
+  header: [],
+  json: [],
   phase: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   certificate: ['daysLeft', 'issuer', 'name'],
 };
 
 export const operatorTitles: Readonly<Record<AssertionFields['operator'], string>> = {
-  ...{ is: 'is', isNot: 'is not', contains: 'contains', notContains: 'does not contain', matches: 'matches' },
-  ...{ notMatches: 'does not match', lt: 'is below', lte: 'is at most', gt: 'is above', gte: 'is at least' },
-  ...{ exists: 'is there', absent: 'is not there' },
+  is: 'is',
+  isNot: 'is not',
+  contains: 'contains',
+  notContains: 'does not contain',
+  matches: 'matches',
+  notMatches: 'does not match',
+  lt: 'is below',
+  lte: 'is at most',
+  gt: 'is above',
+  gte: 'is at least',
+  exists: 'is there',
+  absent: 'is not there',
 };

@@ -9,7 +9,10 @@ export const shownUptime = (share: number | null | undefined): string =>
 export const stateOf = ({ enabled, state }: Check): string => (enabled ? (state ?? 'not judged yet') : 'off');
 
 const bad: Readonly<Record<string, string>> = {
-  ...{ down: 'text-error', failed: 'text-error', degraded: 'text-warn', unknown: 'soft' },
+  down: 'text-error',
+  failed: 'text-error',
+  degraded: 'text-warn',
+  unknown: 'soft',
 };
 
 /** A state or an outcome. The word says it; the color alone says nothing. */

@@ -41,7 +41,8 @@ const Days = ({ name, of }: { readonly name: string; readonly of: readonly Uptim
 export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nameOf: (id: string) => string }) => {
   const timeZone = zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value;
   const { answer, error } = useQuery(uptimeCall, {
-    ...{ params: { id: check.id }, query: { from: 'now-30d', to: 'now', period: 'day', timeZone } },
+    params: { id: check.id },
+    query: { from: 'now-30d', to: 'now', period: 'day', timeZone },
   });
   const byLocation = Map.groupBy(answer?.items ?? [], ({ location }) => location);
   return (

@@ -22,8 +22,10 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
   const [action] = useState(() => new Action(setVariableCall));
   const [name, setName] = useState(before?.name ?? '');
   const [fields, setFields] = useState({
-    ...{ value: before?.value ?? '', isSecret: before?.isSecret ?? false },
-    ...{ hosts: before?.hosts ?? [], description: before?.description ?? '' },
+    value: before?.value ?? '',
+    isSecret: before?.isSecret ?? false,
+    hosts: before?.hosts ?? [],
+    description: before?.description ?? '',
   });
   const error = action.error.value;
   const set = (changed: Partial<typeof fields>): void => setFields((now) => ({ ...now, ...changed }));
@@ -108,8 +110,10 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
     <Change name={variable.name} onClose={onClose} />
     <Fields
       values={{
-        ...{ for: variable.description, value: variable.isSecret ? 'a secret' : variable.value },
-        ...{ 'sent to': variable.hosts.join(', '), changed: shownMoment(variable.updatedAt) },
+        for: variable.description,
+        value: variable.isSecret ? 'a secret' : variable.value,
+        'sent to': variable.hosts.join(', '),
+        changed: shownMoment(variable.updatedAt),
       }}
     />
     <h3>Checks that use it</h3>

@@ -36,7 +36,9 @@ const drawnOf = (panel: Panel, item: PanelItem | undefined, resolveText: (text: 
     fields: fields.name === undefined ? fields : { ...fields, name: resolveText(fields.name) },
     overrides,
     legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, resolveText(legend)])),
-    ...{ results: item?.results ?? {}, earlier: item?.earlier ?? {}, tables },
+    results: item?.results ?? {},
+    earlier: item?.earlier ?? {},
+    tables,
   };
 };
 
@@ -109,7 +111,7 @@ export const Card = ({ cell, board, head, from, to, marks, tools }: CardProps) =
       <Scrolled class="panel-body" label={`Content of ${label}`}>
         <Left item={item} />
         {isAnswered && !(item?.error !== null && item !== undefined && Object.keys(item.results).length === 0) ? (
-          <DrawnPanel {...{ drawn, height, from, to, marks, group: 'dashboard' }} />
+          <DrawnPanel drawn={drawn} height={height} from={from} to={to} marks={marks} group="dashboard" />
         ) : null}
       </Scrolled>
     </section>

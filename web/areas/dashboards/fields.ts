@@ -94,8 +94,11 @@ const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): 
   };
   return Object.entries(results).flatMap(([query, { series }]) =>
     series.map((one, at) => ({
-      ...{ key: `${query} ${at}${suffix}`, name: `${nameOf(one, drawn.legends[query] ?? '')}${suffix}`, query },
-      ...{ type: 'number' as const, unit: one.unit },
+      key: `${query} ${at}${suffix}`,
+      name: `${nameOf(one, drawn.legends[query] ?? '')}${suffix}`,
+      query,
+      type: 'number' as const,
+      unit: one.unit,
       values: one.points.map(([, value]) => value),
       times: sharedTimes(one.points),
       ...bandOf(query, one),
@@ -105,7 +108,11 @@ const seriesFields = (drawn: Drawn, results: Drawn['results'], suffix: string): 
 
 const columnFields = ({ columns, rows }: DrawnTable, query: string): Bare[] =>
   columns.map(({ name, type, unit }, at) => ({
-    ...{ key: `${query} ${at} ${name}`, name, query, type, unit },
+    key: `${query} ${at} ${name}`,
+    name,
+    query,
+    type,
+    unit,
     values: rows.map((row) => row[at]),
   }));
 
@@ -265,7 +272,9 @@ export const figuresOf = (drawn: Drawn): readonly Figure[] => {
         );
         return field.values.map(
           (value, row): Figure => ({
-            ...{ key: `${field.key} ${row}`, value: numberOf(value), field },
+            key: `${field.key} ${row}`,
+            value: numberOf(value),
+            field,
             name: names === undefined ? field.name : textOf(names.values[row]),
           }),
         );

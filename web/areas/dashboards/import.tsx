@@ -16,10 +16,14 @@ const outcomes = { carried: 'as it was', reduced: 'in part', placeholder: 'a pla
 /** Of each part of the dashboard. */
 const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
   ...panels.map(({ panelId, title, sourceType, outcome, losses }) => ({
-    ...{ name: `Panel “${title || panelId}” (${sourceType})`, outcome: outcomes[outcome], reasons: losses },
+    name: `Panel “${title || panelId}” (${sourceType})`,
+    outcome: outcomes[outcome],
+    reasons: losses,
   })),
   ...variables.map(({ name, outcome, losses }) => ({
-    ...{ name: `Variable ${name}`, outcome: outcomes[outcome], reasons: losses },
+    name: `Variable ${name}`,
+    outcome: outcomes[outcome],
+    reasons: losses,
   })),
   ...(rest.length === 0 ? [] : [{ name: 'The rest', outcome: 'in part', reasons: rest }]),
 ];

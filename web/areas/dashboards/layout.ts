@@ -33,7 +33,7 @@ type Repeat = Panel['repeat'] | Section['repeat'];
 
 const timesOf = (chosen: Chosen, repeat: Repeat, head: Head | undefined): readonly Chosen[] => {
   if (repeat === null) return [chosen];
-  const values = valuesOf(head, repeat.variable).slice(0, repeat.most);
+  const values = valuesOf(head, repeat.variable).slice(0, repeat.max);
   return values.length === 0 ? [chosen] : values.map((value) => ({ ...chosen, [repeat.variable]: value }));
 };
 

@@ -15,7 +15,8 @@ const recordsOf = (query: Query): Query | undefined => {
   if (query.kind !== 'aggregate') return undefined;
   const { signal, search, projectId } = query;
   return {
-    ...{ kind: 'rows', signal },
+    kind: 'rows',
+    signal,
     ...(search === undefined ? {} : { search }),
     ...(projectId === undefined ? {} : { projectId }),
   } as Query;

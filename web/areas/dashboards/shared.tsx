@@ -14,7 +14,14 @@ import { DrawnPanel } from './panels/panel-view.tsx';
 type Frozen = Snapshot['panels'][number];
 
 const drawnOf = ({ title, visual, fields, results, earlier, tables }: Frozen): Drawn => ({
-  ...{ title, visual: visual as Drawn['visual'], fields, overrides: [], legends: {}, results, earlier, tables },
+  title,
+  visual: visual as Drawn['visual'],
+  fields,
+  overrides: [],
+  legends: {},
+  results,
+  earlier,
+  tables,
 });
 
 /** Of a panel that is there several times, those after the first stand below it. */
@@ -37,7 +44,11 @@ const Panel = ({
         <Scrolled class="panel-body" label={`Content of ${panel.title || 'a panel'}`}>
           {panel.hasFailed ? <p class="problem-text">It could not be asked when the snapshot was made.</p> : null}
           <DrawnPanel
-            {...{ drawn, ...range, marks, group: 'snapshot', isFrozen: true }}
+            drawn={drawn}
+            {...range}
+            marks={marks}
+            group="snapshot"
+            isFrozen={true}
             height={height * (rowPixels + gapPixels) - 64}
           />
         </Scrolled>
@@ -53,8 +64,8 @@ const Shown = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   return (
     <>
       <p class="soft">
-        A snapshot of {shownTime(Date.parse(snapshot.madeAt)).slice(0, 16)}, from {shownTime(range.from).slice(0, 16)}{' '}
-        to {shownTime(range.to).slice(0, 16)}. It is there until{' '}
+        A snapshot of {shownTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from{' '}
+        {shownTime(range.from).slice(0, 16)} to {shownTime(range.to).slice(0, 16)}. It is there until{' '}
         {shownTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
       </p>
       {groups.map((section) => {

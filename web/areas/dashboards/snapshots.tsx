@@ -29,7 +29,10 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
     const made = await action.run({
       params: { id: dashboard.id },
       body: {
-        ...{ ...writtenRange.peek(), variables, labels, bodies: formData.get('bodies') === 'on' },
+        ...writtenRange.peek(),
+        variables,
+        labels,
+        bodies: formData.get('bodies') === 'on',
         expiresInDays: Number(formData.get('days')),
       },
     });

@@ -15,7 +15,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
     <table class="figures texts">
       <Heads columns={['Panel', 'It lacks']} />
       <tbody>
-        {of.map(({ panelId, title, lacks: missing }) => (
+        {of.map(({ panelId, title, missing }) => (
           <tr key={panelId}>
             <td>{shownText(title || panelId)}</td>
             <td>{missing.length === 0 ? <span class="soft">nothing</span> : shownText(missing.join('; '))}</td>
@@ -35,9 +35,10 @@ const Uses = ({ id }: { readonly id: string }) => {
       {answer === undefined || use === undefined ? null : (
         <Fields
           values={{
-            ...{ 'made here': use.made, 'of these still there': use.present },
-            [`opened in ${answer.openedDays} days`]: use.opened,
-            'last made': shownMoment(use.lastMadeAt),
+            'made here': use.dashboards,
+            'of these still there': use.present,
+            [`opened in ${answer.viewedDays} days`]: use.opened,
+            'last made': shownMoment(use.lastCreatedAt),
           }}
         />
       )}
@@ -57,8 +58,10 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
           <h3>What it is made for</h3>
           <Fields
             values={{
-              ...{ 'sent by': answer.sentBy.join(', '), 'place in the list': answer.place },
-              ...{ signals: answer.needs.signals.join(', '), metrics: answer.needs.metrics.join(', ') },
+              'sent by': answer.sentBy.join(', '),
+              'place in the list': answer.place,
+              signals: answer.needs.signals.join(', '),
+              metrics: answer.needs.metrics.join(', '),
               attributes: answer.needs.attributes.join(', '),
             }}
           />

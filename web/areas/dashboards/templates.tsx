@@ -23,7 +23,7 @@ const Line = ({ template }: { readonly template: Template }) => {
   const [action] = useState(() => new Action(instantiateCall));
   const [marking] = useState(() => new Action(markCall));
   const [unmarking] = useState(() => new Action(unmarkCall));
-  const { id, name, description, sentBy, filled, panels, made, favourites, isFavourite } = template;
+  const { id, name, description, sentBy, filled, panels, dashboards, favourites, isFavourite } = template;
   const make = async (): Promise<void> => {
     const dashboard = await action.run({ params: { id }, body: {} });
     if (dashboard !== undefined) go(placeOf(dashboard.id));
@@ -42,7 +42,7 @@ const Line = ({ template }: { readonly template: Template }) => {
       </td>
       <td>{shownText(sentBy.join(', '))}</td>
       <td>{filled === null ? 'not known now' : `${filled} of ${panels}`}</td>
-      <td>{made}</td>
+      <td>{dashboards}</td>
       <td>
         <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void mark()}>
           {isFavourite ? '★' : '☆'} {favourites}

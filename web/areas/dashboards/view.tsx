@@ -147,13 +147,28 @@ const Shown = ({ dashboard, board, drafting, draft, variables }: ShownProps) => 
   );
   const range = { from: millisecondsOf(head?.from ?? from) ?? 0, to: millisecondsOf(head?.to ?? to) ?? 0 };
   const part = useMemo(() => partsOf(document, head), [document, head]);
-  if (draft !== undefined) return <Editing {...{ drafting, dashboard, board, head, range, marks, part }} />;
+  if (draft !== undefined)
+    return (
+      <Editing
+        drafting={drafting}
+        dashboard={dashboard}
+        board={board}
+        head={head}
+        range={range}
+        marks={marks}
+        part={part}
+      />
+    );
   const show = shows.find((name) => name === inAddress('show'));
   return (
     <div class={show === undefined ? 'list' : 'list with-record'}>
       <div class="scrolled" id="panels">
         {document.panels.length === 0 ? <p class="said">There are no panels yet.</p> : null}
-        <PartView part={part} head={head} show={(cell) => <Card {...{ cell, board, head, ...range, marks }} />} />
+        <PartView
+          part={part}
+          head={head}
+          show={(cell) => <Card cell={cell} board={board} head={head} {...range} marks={marks} />}
+        />
       </div>
       {show === 'versions' ? <Versions dashboard={dashboard} /> : null}
       {show === 'snapshots' ? <Snapshots dashboard={dashboard} variables={variables} /> : null}
@@ -199,7 +214,7 @@ const Opened = ({ dashboard }: { readonly dashboard: Dashboard }) => {
         </details>
       )}
       <Problem error={board.state.value.error} />
-      <Shown {...{ dashboard, board, drafting, draft, variables }} />
+      <Shown dashboard={dashboard} board={board} drafting={drafting} draft={draft} variables={variables} />
       <Freshness of={board.state.value} />
     </>
   );
@@ -209,7 +224,7 @@ export const DashboardView = ({ id }: { readonly id: string }) => {
   const [query] = useState(() => new Question(readCall));
   useEffect(() => {
     query.clear();
-    query.run({ params: { id }, query: { opens: 'true' } });
+    query.run({ params: { id }, query: { recordsView: 'true' } });
     return () => query.cancel();
   }, [id, saves.value]);
   const { answer, error, isLoading } = query.state.value;

@@ -83,7 +83,8 @@ const Statements = listed({
   search: 'part of a statement',
   choices: [
     {
-      ...{ name: 'sort', label: 'First' },
+      name: 'sort',
+      label: 'First',
       options: [
         ['-time', 'the most time'],
         ['-calls', 'the most calls'],

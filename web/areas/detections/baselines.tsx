@@ -132,7 +132,7 @@ export const Baselines = listed({
     Baseline: ({ name }) => name,
     State: ({ state }) => state,
     Files: ({ files }) => files,
-    Taken: ({ takenUntil: capturedUntil }) => shownMoment(capturedUntil),
+    Taken: ({ capturedUntil }) => shownMoment(capturedUntil),
     Approved: ({ approvedAt }) => shownMoment(approvedAt),
   },
   numbers: ['Files'],
@@ -154,8 +154,11 @@ export const Baselines = listed({
           <p>{shownText(item.note ?? '', { lines: true })}</p>
           <Fields
             values={{
-              ...{ state: item.state, hosts: item.hosts?.join(', ') || 'every host', paths: item.paths.join(', ') },
-              ...{ 'SHA-256 of what was approved': item.contentHash, retired: shownMoment(item.retiredAt) },
+              state: item.state,
+              hosts: item.hosts?.join(', ') || 'every host',
+              paths: item.paths.join(', '),
+              'SHA-256 of what was approved': item.contentHash,
+              retired: shownMoment(item.retiredAt),
             }}
           />
           <Files id={id} count={item.files} />

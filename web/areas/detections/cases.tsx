@@ -98,12 +98,12 @@ const Opened = ({ item }: { readonly item: Case }) => (
     <Assigned key={`assigned ${item.version}`} of={item} />
     <Fields
       values={{
-        ...{ state: item.state, severity: item.severity, resolution: item.resolution },
-        ...{
-          opened: shownMoment(item.createdAt),
-          contained: shownMoment(item.containedAt),
-          closed: shownMoment(item.closedAt),
-        },
+        state: item.state,
+        severity: item.severity,
+        resolution: item.resolution,
+        opened: shownMoment(item.createdAt),
+        contained: shownMoment(item.containedAt),
+        closed: shownMoment(item.closedAt),
       }}
     />
     <h3>Signals</h3>

@@ -153,23 +153,21 @@ export const Detections = partsOf('Detections', [
   { name: 'entities', title: 'Entities', View: Entities },
   { name: 'rules', title: 'Rules', View: Rules },
   {
-    ...{ name: 'import', title: 'Import', View: later(async () => (await import('./import.tsx')).Import) },
+    name: 'import',
+    title: 'Import',
+    View: later(async () => (await import('./import.tsx')).Import),
     requiredCall: { method: 'POST', path: '/api/siem/rules/import' },
   },
   {
-    ...{
-      name: 'placeholders',
-      title: 'Placeholders',
-      View: later(async () => (await import('./placeholders.tsx')).Placeholders),
-    },
+    name: 'placeholders',
+    title: 'Placeholders',
+    View: later(async () => (await import('./placeholders.tsx')).Placeholders),
     requiredCall: { method: 'GET', path: '/api/siem/placeholders' },
   },
   {
-    ...{
-      name: 'fields',
-      title: 'Fields',
-      View: later(async () => (await import('./field-tables.tsx')).FieldTables),
-    },
+    name: 'fields',
+    title: 'Fields',
+    View: later(async () => (await import('./field-tables.tsx')).FieldTables),
     requiredCall: { method: 'GET', path: '/api/siem/field-tables' },
   },
   { name: 'matrix', title: 'ATT&CK', View: later(async () => (await import('./matrix.tsx')).Matrix) },
@@ -177,20 +175,22 @@ export const Detections = partsOf('Detections', [
   { name: 'cases', title: 'Cases', View: Cases },
   { name: 'matches', title: 'Threat matches', View: Matches },
   {
-    ...{
-      name: 'indicators',
-      title: 'Indicators',
-      View: later(async () => (await import('./indicators.tsx')).Indicators),
-    },
+    name: 'indicators',
+    title: 'Indicators',
+    View: later(async () => (await import('./indicators.tsx')).Indicators),
     requiredCall: { method: 'GET', path: '/api/siem/threat-intel/indicators' },
   },
   {
-    ...{ name: 'feeds', title: 'Feeds', View: later(async () => (await import('./feeds.tsx')).Feeds) },
+    name: 'feeds',
+    title: 'Feeds',
+    View: later(async () => (await import('./feeds.tsx')).Feeds),
     requiredCall: { method: 'GET', path: '/api/siem/threat-intel/feeds' },
   },
   { name: 'files', title: 'Files', View: Files },
   {
-    ...{ name: 'baselines', title: 'Baselines', View: later(async () => (await import('./baselines.tsx')).Baselines) },
+    name: 'baselines',
+    title: 'Baselines',
+    View: later(async () => (await import('./baselines.tsx')).Baselines),
     requiredCall: { method: 'GET', path: '/api/siem/fim/baselines' },
   },
 ]);

@@ -66,7 +66,8 @@ export const Entities = listed({
   call: callOf<typeof listEntities>('GET', '/api/siem/entities'),
   choices: [
     {
-      ...{ name: 'type', label: 'Show' },
+      name: 'type',
+      label: 'Show',
       options: [['', 'all'], ...['user', 'host', 'process', 'address'].map((type) => [type, type] as const)],
     },
   ],

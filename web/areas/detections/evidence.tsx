@@ -32,7 +32,9 @@ const Attach = ({ caseId }: { readonly caseId: string }) => {
     const file = given.get('file') as File;
     const [mediaType = ''] = file.type.split(';');
     const body = {
-      ...{ name: file.name, description: String(given.get('description')), content: await base64Of(file) },
+      name: file.name,
+      description: String(given.get('description')),
+      content: await base64Of(file),
       ...(mediaType === '' ? {} : { mediaType }),
     };
     if ((await action.run({ params: { id: caseId }, body })) === undefined) return;

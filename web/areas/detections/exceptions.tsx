@@ -58,7 +58,7 @@ const Covered = ({ of }: { readonly of: Question<typeof previewRuleException> })
           <p>
             {shownText(ruleTitle)}: {covered} of {signals} signals of this range
             {unknown === 0 ? '' : `, and ${unknown} whose records are no longer kept`}
-            {answer.isWhole ? '.' : '; only the newest were looked at.'}
+            {answer.isComplete ? '.' : '; only the newest were looked at.'}
           </p>
           <ul>
             {examples.map(({ signalId, time, entities }) => (

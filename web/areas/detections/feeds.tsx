@@ -156,9 +156,13 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
         ...('url' in location
           ? { address: location.url, 'written as': formats[location.format] }
           : { server: location.apiRoot, collection: location.collection }),
-        ...{ 'read every seconds': everySeconds, 'a match is a signal': raisesSignals ? 'yes' : 'no' },
-        ...{ 'last read': shownMoment(status.lastSucceededAt), 'read next': shownMoment(status.nextPollAt) },
-        ...{ new: status.counts.created, updated: status.counts.updated, refused: status.counts.refused },
+        'read every seconds': everySeconds,
+        'a match is a signal': raisesSignals ? 'yes' : 'no',
+        'last read': shownMoment(status.lastSucceededAt),
+        'read next': shownMoment(status.nextPollAt),
+        new: status.counts.created,
+        updated: status.counts.updated,
+        refused: status.counts.refused,
       }}
     />
     {status.refused.length === 0 ? null : <h3>What was refused</h3>}

@@ -36,10 +36,10 @@ export const Hunts = listed({
   keyOf: ({ id }) => id,
   columns: {
     Begun: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
-    State: ({ status, isWhole }) => (
+    State: ({ status, isComplete }) => (
       <span class={status === 'failed' ? 'text-error' : ''}>
         {status}
-        {isWhole || status !== 'finished' ? '' : ', not over all'}
+        {isComplete || status !== 'finished' ? '' : ', not over all'}
       </span>
     ),
     Rules: ({ rules }) => rules,

@@ -33,14 +33,17 @@ export const Import = () => {
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({
       query: {
-        ...{ dryRun: isTrial ? 'true' : 'false', enabled: enabled ? 'true' : 'false' },
+        dryRun: isTrial ? 'true' : 'false',
+        enabled: enabled ? 'true' : 'false',
         ...(minLevel === '' ? {} : { minLevel: minLevel as 'low' }),
         ...(scope.trim() === '' ? {} : { scope: scope.trim(), prune: prune ? 'true' : 'false' }),
       },
       body: { files: [...files] },
     });
     return answer?.items.map(({ ruleId, title, outcome, message }) => ({
-      ...{ name: title || ruleId, outcome, reasons: message === '' ? [] : [{ message }] },
+      name: title || ruleId,
+      outcome,
+      reasons: message === '' ? [] : [{ message }],
       to:
         ruleId === '' || outcome === 'refused' || outcome === 'deleted'
           ? undefined

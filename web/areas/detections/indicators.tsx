@@ -26,8 +26,10 @@ const Add = () => {
   const add = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const body = {
-      ...{ source: String(given.get('source')), raisesSignals: given.has('raisesSignals') },
-      ...{ format: String(given.get('format')) as keyof typeof formats, content: String(given.get('content')) },
+      source: String(given.get('source')),
+      raisesSignals: given.has('raisesSignals'),
+      format: String(given.get('format')) as keyof typeof formats,
+      content: String(given.get('content')),
     };
     setCame(await action.run({ body }));
     refresh();
@@ -97,9 +99,17 @@ const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () 
       <p>{shownText(of.description, { lines: true })}</p>
       <Fields
         values={{
-          ...{ type: of.type, value: of.value, source: of.source, name: of.name, tags: of.tags.join(', ') },
-          ...{ believed: of.score, confidence: of.confidence, 'a match is a signal': of.raisesSignals ? 'yes' : 'no' },
-          ...{ from: shownMoment(of.validFrom), until: shownMoment(of.validUntil), revoked: of.isRevoked ? 'yes' : '' },
+          type: of.type,
+          value: of.value,
+          source: of.source,
+          name: of.name,
+          tags: of.tags.join(', '),
+          believed: of.score,
+          confidence: of.confidence,
+          'a match is a signal': of.raisesSignals ? 'yes' : 'no',
+          from: shownMoment(of.validFrom),
+          until: shownMoment(of.validUntil),
+          revoked: of.isRevoked ? 'yes' : '',
           'last told': shownMoment(of.seenAt),
         }}
       />
@@ -115,7 +125,8 @@ export const Indicators = listed({
   search: 'part of a value',
   choices: [
     {
-      ...{ name: 'state', label: 'Show' },
+      name: 'state',
+      label: 'Show',
       options: [
         ['', 'all'],
         ['valid', 'valid'],

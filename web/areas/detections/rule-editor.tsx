@@ -131,11 +131,11 @@ export const RuleEditor = ({ of, onDone }: { readonly of?: Rule; readonly onDone
 
 type Found = Answered<typeof backtestDetectionRule>;
 
-const Signals = ({ found: { items, records, isWhole, signals } }: { readonly found: Found }) => (
+const Signals = ({ found: { items, records, isComplete, signals } }: { readonly found: Found }) => (
   <>
     <p role="status">
       {signals === 1 ? 'One signal' : `${signals} signals`} in {records} records of logs
-      {isWhole ? '.' : ', which are not all of the range.'}
+      {isComplete ? '.' : ', which are not all of the range.'}
     </p>
     <ol>
       {items.slice(0, 20).map(({ id, timeMs, entities, events }) => (

@@ -12,7 +12,12 @@ const secondsOfMinute = 60;
 const defaultMinutes = 60;
 
 const settingsOf = ({ note, risk, suppression, anySource, tests, mayFailTests }: Rule): RuleSettings => ({
-  ...{ note, risk, suppression, anySource, tests, mayFailTests },
+  note,
+  risk,
+  suppression,
+  anySource,
+  tests,
+  mayFailTests,
 });
 
 const Suppression = ({

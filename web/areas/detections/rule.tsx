@@ -70,9 +70,15 @@ const About = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =>
     )}
     <Fields
       values={{
-        ...{ severity: rule.level, kind: rule.kind, status: rule.status, tags: rule.tags.join(', ') },
-        ...{ telemetry: rule.telemetry, 'rules that are not there': rule.unknownRules.join(', '), note: rule.note },
-        ...{ risk: rule.riskScore, 'signals with the same are one': rule.suppression?.by.join(', ') },
+        severity: rule.level,
+        kind: rule.kind,
+        status: rule.status,
+        tags: rule.tags.join(', '),
+        telemetry: rule.telemetry,
+        'rules that are not there': rule.unknownRules.join(', '),
+        note: rule.note,
+        risk: rule.riskScore,
+        'signals with the same are one': rule.suppression?.by.join(', '),
         'hidden by that lately': rule.hidden,
       }}
     />

@@ -47,7 +47,7 @@ export const Sample = ({ id }: { readonly id: string }) => {
             {found.matches.map(({ event, fields }) => (
               <li key={event}>
                 Event {event + 1}:{' '}
-                {fields.map(({ field, path, value, because: comment }) => (
+                {fields.map(({ field, path, value, condition: comment }) => (
                   <span key={`${field} ${path}`}>
                     <code>{shownText(field || path)}</code> <bdi>{shownText(value)}</bdi>, {shownText(comment)}{' '}
                   </span>

@@ -124,10 +124,17 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
           </ul>
           <Fields
             values={{
-              ...{ state: answer.state, verdict: answer.verdict, reason: answer.reason, severity: answer.severity },
-              ...{ time: shownMoment(answer.time), risk: answer.riskScore, records: answer.eventCount },
-              ...{ 'hidden by suppression': answer.hidden, 'covered by the exception': answer.suppressedBy },
-              ...{ tactics: answer.tactics.join(', '), techniques: answer.techniques.join(', ') },
+              state: answer.state,
+              verdict: answer.verdict,
+              reason: answer.reason,
+              severity: answer.severity,
+              time: shownMoment(answer.time),
+              risk: answer.riskScore,
+              records: answer.eventCount,
+              'hidden by suppression': answer.hidden,
+              'covered by the exception': answer.suppressedBy,
+              tactics: answer.tactics.join(', '),
+              techniques: answer.techniques.join(', '),
             }}
           />
           <h3>About</h3>
@@ -145,9 +152,10 @@ export const OpenSignal = ({ id, onClose }: { readonly id: string; readonly onCl
               <Link to={toArea('/logs', { record: event.recordId })}>It in the logs</Link>
               <Fields
                 values={{
-                  ...{ service: event.service, time: shownMoment(new Date(event.timeMs).toISOString()).slice(0, 19) },
+                  service: event.service,
+                  time: shownMoment(new Date(event.timeMs).toISOString()).slice(0, 19),
                   ...Object.fromEntries(
-                    event.fields.map(({ field, path, value, selection, because: comment }) => [
+                    event.fields.map(({ field, path, value, selection, condition: comment }) => [
                       field || path,
                       `${value} – ${selection}: ${comment}`,
                     ]),

@@ -159,14 +159,14 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
       <Ways newest={newest} />
       <Fields
         values={{
-          ...{
-            status: statusOf(answer),
-            times: count,
-            users: typeof users === 'number' ? users : users.reason,
-            culprit,
-          },
-          ...{ 'first seen': shownMoment(firstSeen), 'last seen': shownMoment(lastSeen) },
-          ...{ environments: environments.join(', '), 'one group because': answer.explanation.summary },
+          status: statusOf(answer),
+          times: count,
+          users: typeof users === 'number' ? users : users.reason,
+          culprit,
+          'first seen': shownMoment(firstSeen),
+          'last seen': shownMoment(lastSeen),
+          environments: environments.join(', '),
+          'one group because': answer.explanation.summary,
         }}
       />
       <h3>Stack of the last one</h3>

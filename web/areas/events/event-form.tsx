@@ -19,7 +19,11 @@ const texts = {
 export const EventForm = () => {
   const [action] = useState(() => new Action(addCall));
   const [written, setWritten] = useState<Readonly<Record<keyof typeof texts, string>>>({
-    ...{ title: '', service: '', environment: '', link: '', time: '' },
+    title: '',
+    service: '',
+    environment: '',
+    link: '',
+    time: '',
   });
   const [text, setText] = useState('');
   const [tags, setTags] = useState<Readonly<Record<string, string>>>({});
@@ -28,7 +32,11 @@ export const EventForm = () => {
   const add = async (): Promise<void> => {
     const { time, ...fields } = written;
     const body: WrittenEvent = {
-      ...{ ...fields, text, severity, tags, projectId: projectId.peek() },
+      ...fields,
+      text,
+      severity,
+      tags,
+      projectId: projectId.peek(),
       ...(time === '' ? {} : { time }),
     };
     if ((await action.run({ body })) === undefined) return;

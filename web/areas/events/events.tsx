@@ -34,8 +34,14 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
       <p>{shownText(text, { lines: true })}</p>
       <Fields
         values={{
-          ...{ time: shownMoment(time), what: kinds[kind], severity, service, environment, project: projectId },
-          ...{ by: `${actor.type} ${actor.id}`, ...tags },
+          time: shownMoment(time),
+          what: kinds[kind],
+          severity,
+          service,
+          environment,
+          project: projectId,
+          by: `${actor.type} ${actor.id}`,
+          ...tags,
         }}
       />
       <ul class="links">

@@ -54,7 +54,7 @@ export const Doctor = () => {
     );
     const { status, key = '', endpoint, error } = values;
     const body = {
-      ...{ key },
+      key,
       ...(endpoint === undefined ? {} : { endpoint }),
       ...(error === undefined ? {} : { error }),
       ...(status === undefined ? {} : { status: Number(status) }),

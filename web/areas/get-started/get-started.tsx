@@ -30,7 +30,7 @@ const Checklist = () => {
       <Problem error={error ?? action.error.value} />
       {answer?.complete ? <p role="status">Everything is done.</p> : null}
       <ol class="steps">
-        {answer?.steps.map(({ id, title, done, doneAt, dismissed: isDismissed, next }) => (
+        {answer?.steps.map(({ id, title, isDone: done, completedAt: doneAt, dismissed: isDismissed, next }) => (
           <li key={id} class={done ? 'soft' : ''}>
             <b>
               {done ? '✓ ' : ''}

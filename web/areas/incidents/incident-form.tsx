@@ -15,7 +15,10 @@ import { changeCall, type Incident, policiesCall } from './calls.ts';
 type Severity = (typeof alertSeverities)[number];
 
 const severities: Readonly<Record<Severity, string>> = {
-  ...{ info: 'info', warning: 'warning', error: 'error', critical: 'critical' },
+  info: 'info',
+  warning: 'warning',
+  error: 'error',
+  critical: 'critical',
 };
 
 const itself = (text: string): string => text;

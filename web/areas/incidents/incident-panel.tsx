@@ -142,14 +142,15 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
       <Services services={services} />
       <Fields
         values={{
-          ...{
-            status,
-            severity,
-            opened: shownMoment(incident.openedAt),
-            acknowledged: shownMoment(incident.acknowledgedAt),
-          },
-          ...{ 'acknowledged by': incident.acknowledgedBy, resolved: shownMoment(incident.resolvedAt) },
-          ...{ 'resolved by': incident.resolvedBy, 'merged into': incident.mergedInto, tags: tags.join(', ') },
+          status,
+          severity,
+          opened: shownMoment(incident.openedAt),
+          acknowledged: shownMoment(incident.acknowledgedAt),
+          'acknowledged by': incident.acknowledgedBy,
+          resolved: shownMoment(incident.resolvedAt),
+          'resolved by': incident.resolvedBy,
+          'merged into': incident.mergedInto,
+          tags: tags.join(', '),
           ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
         }}
       />

@@ -134,23 +134,33 @@ const IncidentsPart = () => {
 export const Incidents = partsOf('Incidents', [
   { name: '', title: 'Incidents', View: IncidentsPart, requiredCall: incidentsCall },
   {
-    ...{ name: 'on-call', title: 'On call', requiredCall: schedulesCall },
+    name: 'on-call',
+    title: 'On call',
+    requiredCall: schedulesCall,
     View: later(async () => (await import('./on-call.tsx')).OnCall),
   },
   {
-    ...{ name: 'escalation', title: 'Escalation', requiredCall: policiesCall },
+    name: 'escalation',
+    title: 'Escalation',
+    requiredCall: policiesCall,
     View: later(async () => (await import('./policies.tsx')).Policies),
   },
   {
-    ...{ name: 'pages', title: 'Pages', requiredCall: pagesCall },
+    name: 'pages',
+    title: 'Pages',
+    requiredCall: pagesCall,
     View: later(async () => (await import('./pages.tsx')).Pages),
   },
   {
-    ...{ name: 'figures', title: 'Figures', requiredCall: metricsCall },
+    name: 'figures',
+    title: 'Figures',
+    requiredCall: metricsCall,
     View: later(async () => (await import('./figures.tsx')).IncidentFigures),
   },
   {
-    ...{ name: 'calendars', title: 'Calendars', requiredCall: feedsCall },
+    name: 'calendars',
+    title: 'Calendars',
+    requiredCall: feedsCall,
     View: later(async () => (await import('./calendars.tsx')).Calendars),
   },
 ]);

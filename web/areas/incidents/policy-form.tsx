@@ -13,8 +13,13 @@ type Written = z.input<typeof EscalationPolicyFields>;
 type Step = Written['steps'][number];
 
 const empty: Written = {
-  ...{ name: '', steps: [{ targets: [] }], repeat: 0, repeatAfterMinutes: 15, acknowledgeTimeoutMinutes: null },
-  ...{ resolveAfterMinutes: 5, reopenWithinMinutes: 30 },
+  name: '',
+  steps: [{ targets: [] }],
+  repeat: 0,
+  repeatAfterMinutes: 15,
+  acknowledgeTimeoutMinutes: null,
+  resolveAfterMinutes: 5,
+  reopenWithinMinutes: 30,
 };
 
 const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Policy): Written => fields;
@@ -93,7 +98,10 @@ export const PolicyForm = ({ before }: { readonly before: Policy | undefined }) 
       {steps.map((step, index) => (
         <StepFields
           key={index}
-          {...{ step, index, options, wrong }}
+          step={step}
+          index={index}
+          options={options}
+          wrong={wrong}
           onChange={(changed) => set({ steps: steps.with(index, changed) })}
           onRemove={steps.length === 1 ? undefined : () => set({ steps: steps.toSpliced(index, 1) })}
         />

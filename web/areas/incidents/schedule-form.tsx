@@ -25,12 +25,17 @@ export const createScheduleCall = creationOf<typeof scheduleResource, typeof OnC
 const replaceCall = callOf<typeof replaceSchedule>('PUT', '/api/on-call/schedules/{id}');
 
 const newLayer = (name: string): Layer => ({
-  ...{ name, startsAt: `${new Date().toISOString().slice(0, 10)}T09:00` },
-  ...{ rotation: { every: 1, unit: 'weeks' }, participants: [[]], restrictions: [] },
+  name,
+  startsAt: `${new Date().toISOString().slice(0, 10)}T09:00`,
+  rotation: { every: 1, unit: 'weeks' },
+  participants: [[]],
+  restrictions: [],
 });
 
 const empty = (): Written => ({
-  ...{ name: '', description: '', timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+  name: '',
+  description: '',
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   layers: [newLayer('Primary')],
 });
 
@@ -216,7 +221,10 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
       {layers.map((layer, index) => (
         <LayerFields
           key={index}
-          {...{ layer, names, wrong, at: `layers.${index}` }}
+          layer={layer}
+          names={names}
+          wrong={wrong}
+          at={`layers.${index}`}
           onChange={(changed) => set({ layers: layers.with(index, changed) })}
           onRemove={() => set({ layers: layers.toSpliced(index, 1) })}
         />

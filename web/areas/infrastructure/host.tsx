@@ -76,8 +76,12 @@ export const OpenHost = ({
       {host === undefined ? null : (
         <Fields
           values={{
-            ...{ state: host.state, why: host.why, arch: host.arch.value, node: host.kubernetesNode.value },
-            ...{ processors: host.cpu.logicalCpus.value, 'uptime in seconds': host.uptimeSeconds.value },
+            state: host.state,
+            reason: host.reason,
+            arch: host.arch.value,
+            node: host.kubernetesNode.value,
+            processors: host.cpu.logicalCpus.value,
+            'uptime in seconds': host.uptimeSeconds.value,
           }}
         />
       )}

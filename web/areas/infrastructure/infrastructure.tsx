@@ -29,7 +29,8 @@ const Hosts = listed({
   choices: [
     state,
     {
-      ...{ name: 'sort', label: 'First' },
+      name: 'sort',
+      label: 'First',
       options: [
         ['name', 'name'],
         ['-cpu', 'the most CPU'],
@@ -43,7 +44,7 @@ const Hosts = listed({
   keyOf: ({ id }) => id,
   columns: {
     Host: ({ id, name }) => name.value ?? id,
-    State: ({ state, why: reason }) => (
+    State: ({ state, reason }) => (
       <span class={state === 'silent' ? 'text-error' : ''} title={reason}>
         {state}
       </span>

@@ -61,8 +61,8 @@ const Nodes = listed({
         .filter(({ type, status }) => (type === 'Ready' ? status !== 'true' : status === 'true'))
         .map(({ type }) => type)
         .join(', '),
-    'CPU used': ({ cpu }) => knownShare(cpu.ofAllocatable),
-    'Memory used': ({ memory }) => knownShare(memory.ofAllocatable),
+    'CPU used': ({ cpu }) => knownShare(cpu.allocatableUtilization),
+    'Memory used': ({ memory }) => knownShare(memory.allocatableUtilization),
     Pods: ({ pods }) => pods.running,
   },
   numbers: ['CPU used', 'Memory used', 'Pods'],
@@ -182,8 +182,8 @@ const Containers = listed({
     State: ({ state, reason }) => `${state.value ?? '–'} ${reason.value ?? ''}`,
     Restarts: ({ restarts }) => knownNumber(restarts),
     'Memory ran out': ({ oom }) => <span title={oom.reasons.join(' ')}>{oom.verdict}</span>,
-    'CPU of limit': ({ cpu }) => knownShare(cpu.ofLimit),
-    'Memory of limit': ({ memory }) => knownShare(memory.ofLimit),
+    'CPU of limit': ({ cpu }) => knownShare(cpu.limitUtilization),
+    'Memory of limit': ({ memory }) => knownShare(memory.limitUtilization),
   },
   numbers: ['Restarts', 'CPU of limit', 'Memory of limit'],
 });

@@ -33,8 +33,12 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
         <>
           <Fields
             values={{
-              ...{ namespace: answer.namespace.value, cluster: answer.cluster.value, node: answer.node.value },
-              ...{ phase: answer.phase.value, reason: answer.reason.value, 'last seen': shownMoment(answer.lastSeen) },
+              namespace: answer.namespace.value,
+              cluster: answer.cluster.value,
+              node: answer.node.value,
+              phase: answer.phase.value,
+              reason: answer.reason.value,
+              'last seen': shownMoment(answer.lastSeen),
             }}
           />
           <h3>Containers</h3>
@@ -46,7 +50,7 @@ export const OpenPod = ({ id, onClose }: { readonly id: string; readonly onClose
                   <td>{shownText(name)}</td>
                   <td>{shownText(state.value ?? '–')}</td>
                   <td>{knownNumber(restarts)}</td>
-                  <td>{knownShare(memory.ofLimit)}</td>
+                  <td>{knownShare(memory.limitUtilization)}</td>
                   <td>{oom.verdict}</td>
                 </tr>
               ))}

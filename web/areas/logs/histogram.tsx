@@ -28,7 +28,8 @@ const partsOf = ({ series, rest }: Histogram, field: string): Part[] => {
   const isSeverity = field === 'severity';
   const none = isSeverity ? 'no severity' : `no ${field}`;
   const parts = series.map(({ value, records }, index) => ({
-    ...{ name: value === '' ? none : value, records },
+    name: value === '' ? none : value,
+    records,
     style: isSeverity ? `level-${levelOf(value)}` : `line-${index % styles}`,
   }));
   return rest === null ? parts : [...parts, { name: 'others', style: 'level-none', records: rest.records }];
@@ -141,7 +142,7 @@ const Chart = ({ answer, bars, parts }: Charted) => {
       {...dragHandlers}
     >
       {bars.map((bar, index) => (
-        <Stack key={bar.start} {...{ bar, index, maxCount, parts }} />
+        <Stack key={bar.start} bar={bar} index={index} maxCount={maxCount} parts={parts} />
       ))}
       {chosen === undefined ? null : (
         <rect class="chosen" x={chosen.first} width={chosen.last - chosen.first + 1} y={0} height={height} />

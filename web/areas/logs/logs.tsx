@@ -136,7 +136,10 @@ const Counted = () => (
 );
 
 const shown: Readonly<Record<View, preact.ComponentType>> = {
-  ...{ '': Records, patterns: Patterns, figures: Counted, live: Arriving },
+  '': Records,
+  patterns: Patterns,
+  figures: Counted,
+  live: Arriving,
 };
 
 export const Logs = () => {

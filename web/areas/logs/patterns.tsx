@@ -62,7 +62,9 @@ const cellsOf = (pattern: Pattern) => [
 
 /** How many records of a pattern there are. */
 const countOf = (id: string) => ({
-  ...({ kind: 'aggregate', signal: 'log-patterns', search: `pattern:${id}` } as const),
+  kind: 'aggregate' as const,
+  signal: 'log-patterns' as const,
+  search: `pattern:${id}`,
   measures: [{ function: 'count' as const }],
 });
 
@@ -90,9 +92,12 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
           </ul>
           <Fields
             values={{
-              ...{ records: number.format(pattern.count), share: percent(pattern.share) },
-              ...{ 'first seen': shownMoment(pattern.firstSeen), 'last seen': shownMoment(pattern.lastSeen) },
-              ...{ 'what is odd': verdictOf(pattern), services: pattern.services.join(', ') },
+              records: number.format(pattern.count),
+              share: percent(pattern.share),
+              'first seen': shownMoment(pattern.firstSeen),
+              'last seen': shownMoment(pattern.lastSeen),
+              'what is odd': verdictOf(pattern),
+              services: pattern.services.join(', '),
               ...pattern.severities,
             }}
           />
@@ -102,7 +107,9 @@ const OpenPattern = ({ id }: { readonly id: string }) => {
                 Variable {shownText(name)}, {distinct.isEstimate ? 'about ' : ''}
                 {number.format(distinct.count)} values
               </h3>
-              <Fields values={Object.fromEntries(top.map(({ value, atLeast }) => [value, `${atLeast} or more`]))} />
+              <Fields
+                values={Object.fromEntries(top.map(({ value, minCount: atLeast }) => [value, `${atLeast} or more`]))}
+              />
             </section>
           ))}
         </>

@@ -52,7 +52,9 @@ export const SearchLinks = () => (
   <QueryLinks
     title={search.value}
     query={{
-      ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+      kind: 'aggregate',
+      signal: 'logs',
+      measures: [{ function: 'count' }],
       ...(search.value === '' ? {} : { search: search.value }),
       ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
     }}

@@ -37,7 +37,7 @@ const One = ({ of: { what, id, name } }: { readonly of: Use }) => {
   );
 };
 
-const Used = ({ of: { uses, lookedAt: searchedIn } }: { readonly of: Item['used'] }) => (
+const Used = ({ of: { uses, searchedIn } }: { readonly of: Item['used'] }) => (
   <section aria-label="Who uses it">
     <h3>Who uses it</h3>
     {'reason' in uses ? (
@@ -91,7 +91,8 @@ export const Cardinality = listed({
   isRanged: true,
   choices: [
     {
-      ...{ name: 'sort', label: 'First' },
+      name: 'sort',
+      label: 'First',
       options: [
         ['-series', 'the most series'],
         ['-growth', 'the fastest growth'],
@@ -106,7 +107,7 @@ export const Cardinality = listed({
     Series: ({ series }) => series,
     Growth: ({ growth }) => (growth > 0 ? `+${growth}` : growth),
     Appeared: ({ appeared }) => appeared,
-    Gone: ({ gone: disappeared }) => disappeared,
+    Gone: ({ disappeared }) => disappeared,
     Uses: ({ used }) => countOf(used.uses),
   },
   numbers: ['Series', 'Growth', 'Appeared', 'Gone', 'Uses'],
@@ -127,7 +128,14 @@ export const Cardinality = listed({
       </ul>
       {item === undefined ? null : (
         <>
-          <Fields values={{ series: item.series, before: item.before, appeared: item.appeared, gone: item.gone }} />
+          <Fields
+            values={{
+              series: item.series,
+              before: item.before,
+              appeared: item.appeared,
+              disappeared: item.disappeared,
+            }}
+          />
           <Used of={item.used} />
         </>
       )}

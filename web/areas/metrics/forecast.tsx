@@ -57,7 +57,12 @@ const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undef
   const title = titleOf(of);
   const { steps, series } = useMemo(() => {
     const line = (name: string, part: (point: Series['points'][number]) => number | undefined): TimeSeries => ({
-      ...{ name, unit, as: 'lines', area: 0, isStacked: false, joinsGaps: false },
+      name,
+      unit,
+      as: 'lines',
+      area: 0,
+      isStacked: false,
+      joinsGaps: false,
       values: points.map(part),
       shown: (value) => shownValue(value, unit),
     });
@@ -80,7 +85,13 @@ const One = ({ of, limit }: { readonly of: Series; readonly limit: Limit | undef
       ) : (
         <OverTime
           title={`Forecast of ${title}`}
-          {...{ steps, series, from: first, to: last, height: 160, group: 'forecast', legend: true }}
+          steps={steps}
+          series={series}
+          from={first}
+          to={last}
+          height={160}
+          group="forecast"
+          legend={true}
           bands={[[1, 2, 0]]}
           {...(value === undefined ? {} : { limits: [[value, 'red']] as const })}
         />
@@ -160,7 +171,10 @@ const Drawn = ({ question, ahead }: { readonly question: MetricQuestion; readonl
   const limit = limitInAddress();
   const queryState = useQuery(forecastCall, {
     body: {
-      ...{ query: question, ...writtenRange.value, horizon: ahead, levels: [level] },
+      query: question,
+      ...writtenRange.value,
+      horizon: ahead,
+      levels: [level],
       ...(limit === undefined ? {} : { until: limit }),
       ...(inAddress('each') === '' ? {} : { step: inAddress('each') }),
     },

@@ -76,7 +76,9 @@ const Explore = () => {
 export const Metrics = partsOf('Metrics', [
   { name: '', title: 'Explore', View: Explore, requiredCall: metricsCall },
   {
-    ...{ name: 'cardinality', title: 'Series and uses', requiredCall: cardinalityCall },
+    name: 'cardinality',
+    title: 'Series and uses',
+    requiredCall: cardinalityCall,
     View: later(async () => (await import('./cardinality.tsx')).Cardinality),
   },
 ]);

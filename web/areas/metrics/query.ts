@@ -24,7 +24,10 @@ export const question = computed<MetricQuestion | undefined>(() => {
   if (chosen.value === '') return undefined;
   const isRate = overTime.value === 'rate' || overTime.value === 'increase';
   return {
-    ...{ kind: 'metric', metric: chosen.value, overTime: overTime.value, groupBy: [...groupBy.value] },
+    kind: 'metric',
+    metric: chosen.value,
+    overTime: overTime.value,
+    groupBy: [...groupBy.value],
     ...(projectId.value === '' ? {} : { projectId: projectId.value }),
     ...(overTime.value === 'quantile' ? { quantile: 0.95 } : {}),
     across: isRate ? 'sum' : 'avg',

@@ -28,14 +28,18 @@ const titleOf = (node: Pick<Topology['nodes'][number], 'name'> | undefined): str
 
 const nodesOf = ({ nodes }: Topology, view: View): GraphNode[] =>
   nodes.map(({ id, kind, name, bytesOut, bytesIn }) => ({
-    ...{ id, title: titleOf({ name }), figures: `out ${inBytes(bytesOut)}, in ${inBytes(bytesIn)}` },
+    id,
+    title: titleOf({ name }),
+    figures: `out ${inBytes(bytesOut)}, in ${inBytes(bytesIn)}`,
     ...(kind === view || kind === 'unknown' ? {} : { kind }),
   }));
 
 const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): GraphEdge[] => {
   const maxBytes = Math.max(1, ...edges.map(({ bytes }) => bytes));
   return edges.map(({ source, destination, bytes, bytesPerSecond }) => ({
-    ...{ from: source, to: destination, weight: Math.log1p(bytes) / Math.log1p(maxBytes) },
+    from: source,
+    to: destination,
+    weight: Math.log1p(bytes) / Math.log1p(maxBytes),
     title: `${names.get(source)} to ${names.get(destination)}: ${inBytes(bytes)}, ${inBytes(bytesPerSecond)} a second`,
   }));
 };
@@ -62,7 +66,7 @@ const Numbers = ({
       <table class="figures">
         <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
         <tbody>
-          {edges.map(({ source, destination, bytes, bytesPerSecond, countedOnce }) => (
+          {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce: countedOnce }) => (
             <tr key={`${source} ${destination}`}>
               <td>
                 <bdi>{shownText(names.get(source) ?? source)}</bdi>

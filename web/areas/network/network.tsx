@@ -84,7 +84,9 @@ const Dns = () => {
 export const Network = partsOf('Network', [
   { name: '', title: 'Flows', View: Flows },
   {
-    ...{ name: 'map', title: 'Map', requiredCall: callOf<typeof showTopology>('GET', '/api/network/topology') },
+    name: 'map',
+    title: 'Map',
+    requiredCall: callOf<typeof showTopology>('GET', '/api/network/topology'),
     View: later(async () => (await import('./map.tsx')).NetworkMap),
   },
   { name: 'dns', title: 'Names', View: Dns },

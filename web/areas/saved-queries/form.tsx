@@ -17,22 +17,36 @@ type Written = z.input<typeof SavedQueryFields>;
 const itself = (text: string): string => text;
 
 const defaultQuery: Written['query'] = {
-  ...{ kind: 'aggregate', signal: 'logs', search: 'severity:error' },
-  ...{ measures: [{ function: 'count' }], groupBy: ['service'] },
+  kind: 'aggregate',
+  signal: 'logs',
+  search: 'severity:error',
+  measures: [{ function: 'count' }],
+  groupBy: ['service'],
 };
 
 /** What links give of a new one: its question and its name. */
 const begun = (): Written => {
   const step = inAddress('step');
   return {
-    ...{ name: inAddress('name'), description: '', tags: [], visibility: 'organization', from: 'now-1h', to: 'now' },
+    name: inAddress('name'),
+    description: '',
+    tags: [],
+    visibility: 'organization',
+    from: 'now-1h',
+    to: 'now',
     ...(step === '' ? {} : { step }),
     query: questionIn(inAddress('query')) ?? defaultQuery,
   };
 };
 
 const fieldsIn = ({ name, description, tags, visibility, from, to, step, query }: SavedQuery): Written => ({
-  ...{ name, description, tags, visibility, from, to, query },
+  name,
+  description,
+  tags,
+  visibility,
+  from,
+  to,
+  query,
   ...(step === undefined ? {} : { step }),
 });
 

@@ -114,9 +114,15 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
       <Validity of={item.validity} />
       <Fields
         values={{
-          ...{ 'asks for': describeQuery(query), from: item.from, to: item.to, 'one value for every': item.step },
-          ...{ tags: item.tags?.join(', '), 'seen by': sharedWith(item), runs: item.runs },
-          ...{ 'last run': shownMoment(item.lastRunAt), changed: shownMoment(item.updatedAt) },
+          'asks for': describeQuery(query),
+          from: item.from,
+          to: item.to,
+          'one value for every': item.step,
+          tags: item.tags?.join(', '),
+          'seen by': sharedWith(item),
+          runs: item.runs,
+          'last run': shownMoment(item.lastRunAt),
+          changed: shownMoment(item.updatedAt),
           'used by': item.usedBy.map(({ noun, name }) => `${noun} ${name ?? '(private)'}`).join(', '),
         }}
       />
@@ -133,7 +139,8 @@ const Saved = listed({
   search: 'words of a name',
   choices: [
     {
-      ...{ name: 'visibility', label: 'Show' },
+      name: 'visibility',
+      label: 'Show',
       options: [
         ['', 'all'],
         ['organization', 'those that everybody sees'],
@@ -155,7 +162,9 @@ const Saved = listed({
   numbers: ['Runs'],
   Tools: writeOf(noun, createCall),
   Open: openedOf({
-    ...{ noun, path: '/api/saved-queries/{id}', Details },
+    noun,
+    path: '/api/saved-queries/{id}',
+    Details,
     Form: later(async () => (await import('./form.tsx')).SavedQueryForm),
   }),
 });
@@ -166,7 +175,8 @@ const Templates = listed({
   sent: { limit: '' },
   choices: [
     {
-      ...{ name: 'applicable', label: 'Show' },
+      name: 'applicable',
+      label: 'Show',
       options: [
         ['', 'all'],
         ['true', 'those whose data has come'],

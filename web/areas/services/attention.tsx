@@ -44,7 +44,8 @@ const Item = ({ item }: { readonly item: AttentionItem }) => {
   const name = <bdi>{shownText(item.name)}</bdi>;
   return (
     <li>
-      {titles[item.kind]}: {place === undefined ? <b>{name}</b> : <Link to={place}>{name}</Link>}. {shownText(item.why)}
+      {titles[item.kind]}: {place === undefined ? <b>{name}</b> : <Link to={place}>{name}</Link>}.{' '}
+      {shownText(item.reason)}
     </li>
   );
 };

@@ -17,7 +17,7 @@ const call = callOf<typeof listServiceDeployments>('GET', '/api/services/{name}/
 type Deployment = Answered<typeof listServiceDeployments>['items'][number];
 type Hour = Deployment['before'];
 
-const verdictClasses: Readonly<Record<string, string>> = { worse: 'text-error', unknown: 'soft' };
+const verdictClasses: Readonly<Record<string, string>> = { degradations: 'text-error', unknown: 'soft' };
 
 const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
   [

@@ -15,8 +15,12 @@ const maxRows = 300;
 const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 const connections: Readonly<Record<Edge['connection'], string>> = {
-  ...{ request: 'calls', query: 'asks', publish: 'sends to', receive: 'takes from' },
-  ...{ process: 'works on what came from', message: 'sends messages to' },
+  request: 'calls',
+  query: 'asks',
+  publish: 'sends to',
+  receive: 'takes from',
+  process: 'works on what came from',
+  message: 'sends messages to',
 };
 const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'not known' };
 
@@ -61,7 +65,9 @@ const nodesOf = ({ from, to, nodes, edges }: Answer, services: ReadonlyMap<strin
     const p95 = own === undefined ? slowest.get(node.id) : quantileOf(own, 'p95');
     const isQuiet = requests === 0;
     return {
-      ...{ id: node.id, title: titleOf(node), failed },
+      id: node.id,
+      title: titleOf(node),
+      failed,
       figures: isQuiet ? '' : describeEdge(requests / seconds, failed, p95),
       ...(node.kind === 'service' ? {} : { kind: node.system || node.kind }),
     };
@@ -74,7 +80,10 @@ const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
     const failed = failedIn(errors, requests);
     const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` by ${via}`}`;
     return {
-      ...{ from: client.id, to: server.id, failed, weight: Math.log1p(requests) / Math.log1p(maxRequests) },
+      from: client.id,
+      to: server.id,
+      failed,
+      weight: Math.log1p(requests) / Math.log1p(maxRequests),
       title: `${way}: ${describeEdge(ratePerSecond, failed, duration?.p95)}`,
     };
   });

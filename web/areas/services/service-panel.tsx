@@ -115,7 +115,9 @@ export const OpenService = ({
       <QueryLinks
         title={`p95 of ${name}`}
         query={{
-          ...{ kind: 'aggregate', signal: 'traces', search: `${conditionOf('service', name)} kind:server` },
+          kind: 'aggregate',
+          signal: 'traces',
+          search: `${conditionOf('service', name)} kind:server`,
           measures: [{ function: 'percentile', field: 'duration', percentile: 95 }],
           ...('projectId' in projectScope.value ? { projectId: projectScope.value.projectId } : {}),
         }}

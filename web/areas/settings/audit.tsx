@@ -43,8 +43,11 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
         <>
           <Fields
             values={{
-              ...{ time: shownMoment(answer.at), who: answer.actor.name ?? answer.actor.id, from: answer.address },
-              ...{ what: `${answer.resource.type} ${answer.resource.id}`, request: answer.requestId },
+              time: shownMoment(answer.at),
+              who: answer.actor.name ?? answer.actor.id,
+              from: answer.address,
+              what: `${answer.resource.type} ${answer.resource.id}`,
+              request: answer.requestId,
             }}
           />
           <ul class="links">

@@ -92,19 +92,17 @@ const OpenDeadLetter = ({ id, onClose }: { readonly id: string; readonly onClose
           <Change deadLetter={answer} />
           <Fields
             values={{
-              ...{
-                signal: answer.signal,
-                kind: answer.kind,
-                'wrong at byte': answer.position,
-                received: shownMoment(answer.receivedAt),
-              },
-              ...{
-                from: answer.source,
-                project: answer.projectId,
-                key: answer.keyId,
-                size: shownValue(answer.size, 'By'),
-              },
-              ...{ type: answer.contentType, encoding: answer.contentEncoding, format: answer.format },
+              signal: answer.signal,
+              kind: answer.kind,
+              'wrong at byte': answer.position,
+              received: shownMoment(answer.receivedAt),
+              from: answer.source,
+              project: answer.projectId,
+              key: answer.keyId,
+              size: shownValue(answer.size, 'By'),
+              type: answer.contentType,
+              encoding: answer.contentEncoding,
+              format: answer.format,
             }}
           />
           <h3>Its bytes</h3>

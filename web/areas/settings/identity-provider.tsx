@@ -44,17 +44,26 @@ interface Written {
 }
 
 const writtenOf = ({ issuer, clientId, clientSecret, domains, roleMapping, ...fields }: Provider): Written => ({
-  ...{ enabled: fields.enabled, scopes: fields.scopes, defaultRole: fields.defaultRole },
-  ...{ issuer: issuer ?? '', clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
+  enabled: fields.enabled,
+  scopes: fields.scopes,
+  defaultRole: fields.defaultRole,
+  issuer: issuer ?? '',
+  clientId: clientId ?? '',
+  clientSecret: clientSecret ?? '',
   domains: domains.map(({ name }) => name).join('\n'),
-  ...{ claim: roleMapping?.claim ?? '', roles: roleMapping?.roles ?? [] },
+  claim: roleMapping?.claim ?? '',
+  roles: roleMapping?.roles ?? [],
 });
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
 
 const bodyOf = ({ enabled, scopes, domains, claim, roles, defaultRole, ...texts }: Written): Body => ({
-  ...{ enabled, scopes: [...scopes], defaultRole },
-  ...{ issuer: orNull(texts.issuer), clientId: orNull(texts.clientId), clientSecret: orNull(texts.clientSecret) },
+  enabled,
+  scopes: [...scopes],
+  defaultRole,
+  issuer: orNull(texts.issuer),
+  clientId: orNull(texts.clientId),
+  clientSecret: orNull(texts.clientSecret),
   domains: linesIn(domains).map((name) => ({ name })),
   roleMapping: claim.trim() === '' && roles.length === 0 ? null : { claim: claim.trim(), roles: [...roles] },
 });

@@ -28,7 +28,10 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
   if (!may(changeCall)) return null;
   const save = async (): Promise<void> => {
     const body: Written = {
-      ...{ name, signals: sent, allowedCidrs: linesIn(networks), requestsPerSecond: perSecond },
+      name,
+      signals: sent,
+      allowedCidrs: linesIn(networks),
+      requestsPerSecond: perSecond,
       expiresAt: until.trim() === '' ? null : until.trim(),
     };
     if ((await action.run({ params: { id: of.id }, body, ifMatch: of.version })) !== undefined) refresh();

@@ -120,23 +120,24 @@ export const Keys = listed({
           {item.state === 'revoked' ? null : <KeyForm key={`${item.version}`} of={item} />}
           <Fields
             values={{
-              ...{
-                state: item.state,
-                prefix: item.prefix,
-                project: item.projectId,
-                expires: shownMoment(item.expiresAt ?? null),
-              },
-              ...{ networks: item.allowedCidrs?.join(', '), 'requests a second': item.requestsPerSecond },
-              ...{ 'used from': item.addresses, 'last refused': item.lastRefusal, made: shownMoment(item.createdAt) },
+              state: item.state,
+              prefix: item.prefix,
+              project: item.projectId,
+              expires: shownMoment(item.expiresAt ?? null),
+              networks: item.allowedCidrs?.join(', '),
+              'requests a second': item.requestsPerSecond,
+              'used from': item.addresses,
+              'last refused': item.lastRefusal,
+              made: shownMoment(item.createdAt),
             }}
           />
           <h3>Rotated out</h3>
           {item.previous.length === 0 ? <p class="soft">None.</p> : null}
           <ul>
-            {item.previous.map(({ prefix, validUntil, works }) => (
+            {item.previous.map(({ prefix, validUntil, isActive }) => (
               <li key={prefix}>
                 <code>{shownText(prefix)}</code>{' '}
-                {works ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
+                {isActive ? `works until ${shownMoment(validUntil)}` : 'does not work any more'}
               </li>
             ))}
           </ul>

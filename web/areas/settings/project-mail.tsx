@@ -84,8 +84,10 @@ const Form = ({ project, before }: { readonly project: Project; readonly before:
 const MailDetails = ({ of: { enabled, recipients, events: chosen, minimumSeverity } }: { readonly of: Mail }) => (
   <Fields
     values={{
-      ...{ 'mail is sent': enabled ? 'yes' : 'no', to: recipients.join(', ') || 'nobody' },
-      ...{ when: chosen.map((event) => events[event]).join(', '), 'from severity': minimumSeverity },
+      'mail is sent': enabled ? 'yes' : 'no',
+      to: recipients.join(', ') || 'nobody',
+      when: chosen.map((event) => events[event]).join(', '),
+      'from severity': minimumSeverity,
     }}
   />
 );

@@ -42,7 +42,9 @@ const Audit = listed({
 export const Settings = partsOf('Settings', [
   { name: '', title: 'Usage', View: Usage },
   {
-    ...{ name: 'projects', title: 'Projects', requiredCall: listOf<typeof projectResource>('/api/projects') },
+    name: 'projects',
+    title: 'Projects',
+    requiredCall: listOf<typeof projectResource>('/api/projects'),
     View: later(async () => (await import('./projects.tsx')).Projects),
   },
   { name: 'keys', title: 'Keys', View: Keys },
@@ -51,19 +53,20 @@ export const Settings = partsOf('Settings', [
   { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts },
   { name: 'dead-letters', title: 'Dead letters', View: DeadLetters },
   {
-    ...{
-      name: 'organization',
-      title: 'Organization',
-      requiredCall: callOf<typeof patchAccount>('PATCH', '/api/account'),
-    },
+    name: 'organization',
+    title: 'Organization',
+    requiredCall: callOf<typeof patchAccount>('PATCH', '/api/account'),
     View: later(async () => (await import('./organization.tsx')).Organization),
   },
   {
-    ...{ name: 'billing', title: 'Billing', requiredCall: callOf<typeof getBilling>('GET', '/api/billing') },
+    name: 'billing',
+    title: 'Billing',
+    requiredCall: callOf<typeof getBilling>('GET', '/api/billing'),
     View: later(async () => (await import('./billing.tsx')).Billing),
   },
   {
-    ...{ name: 'identity-provider', title: 'Identity provider' },
+    name: 'identity-provider',
+    title: 'Identity provider',
     requiredCall: callOf<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
     View: later(async () => (await import('./identity-provider.tsx')).IdentityProvider),
   },

@@ -78,7 +78,7 @@ export const UsageOverTime = () => {
             stepMs={stepMs[answer.step]}
             lines={drawn.lines}
           />
-          {answer.leftOut === 0 ? null : <p class="soft">Without {answer.leftOut} that sent less.</p>}
+          {answer.excluded === 0 ? null : <p class="soft">Without {answer.excluded} that sent less.</p>}
         </>
       )}
       <Freshness of={queryState} />

@@ -90,7 +90,9 @@ export const AlertingFields = ({
       {own.map((rule, index) => (
         <RuleFields
           key={index}
-          {...{ rule, index, wrong }}
+          rule={rule}
+          index={index}
+          wrong={wrong}
           onChange={(changed) => setRules(own.with(index, changed))}
           onRemove={() => setRules(own.toSpliced(index, 1))}
         />

@@ -10,11 +10,19 @@ import { convertSli, kindOf, kinds, SliFields } from './sli-fields.tsx';
 import { calendarOf, WindowFields } from './window-fields.tsx';
 
 const empty: WrittenSlo = {
-  ...{ name: '', description: '', type: 'availability', service: '', targetPct: 99.9, windowDays: 30 },
-  ...{ signal: 'traces', latencyThresholdMs: null, enabled: true, query: {} },
+  name: '',
+  description: '',
+  type: 'availability',
+  service: '',
+  targetPct: 99.9,
+  windowDays: 30,
+  signal: 'traces',
+  latencyThresholdMs: null,
+  enabled: true,
+  query: {},
 };
 
-const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, standing: _____, ...fields }: Slo) =>
+const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status: _____, ...fields }: Slo) =>
   fields as WrittenSlo;
 
 const countings: Readonly<Record<(typeof budgetings)[number], string>> = {

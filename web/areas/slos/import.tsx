@@ -14,7 +14,10 @@ export const Import = () => {
   ): Promise<readonly ImportOutcome[] | undefined> => {
     const answer = await action.run({ body: { source: file?.source ?? '', dryRun } });
     return answer?.items.map(({ document, line, id, name, outcome, problems }) => ({
-      ...{ at: `document ${document}, line ${line}`, name: name ?? '', outcome, reasons: problems },
+      at: `document ${document}, line ${line}`,
+      name: name ?? '',
+      outcome,
+      reasons: problems,
       to: id === null ? undefined : toArea('/slos', { open: id }),
     }));
   };

@@ -66,10 +66,13 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
     {answer.error === null ? null : <p class="problem">{shownText(answer.error)}</p>}
     <Fields
       values={{
-        ...{ indicator: share(answer.sli), target: `${targetPct} %` },
-        ...{ good: shownValue(answer.good, ''), 'of all': shownValue(answer.total, '') },
-        'budget left': `${shownValue(answer.budget.left, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.leftPct === null ? '' : ` (${answer.budget.leftPct.toFixed(1)} %)`}`,
-        ...{ 'measured up to': shownMoment(answer.measuredUpTo), coverage: share(answer.coverage) },
+        indicator: share(answer.sli),
+        target: `${targetPct} %`,
+        good: shownValue(answer.good, ''),
+        'of all': shownValue(answer.total, ''),
+        'budget left': `${shownValue(answer.budget.remaining, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
+        'measured up to': shownMoment(answer.measuredUpTo),
+        coverage: share(answer.coverage),
         window: `${shownMoment(answer.window.from)} to ${shownMoment(answer.window.to)}`,
       }}
     />

@@ -15,13 +15,16 @@ type Step = Policy['steps'][number];
 type Severity = (typeof alertSeverities)[number];
 
 const severities: Readonly<Record<Severity, string>> = {
-  ...{ info: 'info', warning: 'warning', error: 'error', critical: 'critical' },
+  info: 'info',
+  warning: 'warning',
+  error: 'error',
+  critical: 'critical',
 };
 const occasions = { left: 'less of the budget is left than', burns: 'it burns at this rate or faster' } as const;
 
-const empty: Step = { name: '', budgetLeftBelow: 25, severity: 'warning', labels: {}, freeze: false };
+const empty: Step = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
 
-const holdsWhere = ({ budgetLeftBelow, burnRate, window }: Step): string =>
+const holdsWhere = ({ budgetRemainingBelow: budgetLeftBelow, burnRate, window }: Step): string =>
   budgetLeftBelow === undefined
     ? `it burns ${burnRate} times faster than it may over ${window}`
     : `less than ${budgetLeftBelow} % of the budget is left`;
@@ -40,7 +43,7 @@ const StepFields = ({
   readonly onRemove: () => void;
 }) => {
   const set = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
-  const { budgetLeftBelow, burnRate, window, ...others } = step;
+  const { budgetRemainingBelow: budgetLeftBelow, burnRate, window, ...others } = step;
   const occasion = budgetLeftBelow === undefined ? 'burns' : 'left';
   const at = (field: string): string | undefined => wrong(`steps.${index}.${field}`);
   return (
@@ -59,7 +62,9 @@ const StepFields = ({
         value={occasion}
         problem={undefined}
         onChange={(next) =>
-          onChange(next === 'left' ? { ...others, budgetLeftBelow: 25 } : { ...others, burnRate: 10, window: '1h' })
+          onChange(
+            next === 'left' ? { ...others, budgetRemainingBelow: 25 } : { ...others, burnRate: 10, window: '1h' },
+          )
         }
       />
       {occasion === 'left' ? (
@@ -68,7 +73,7 @@ const StepFields = ({
           isSigned={true}
           value={budgetLeftBelow ?? null}
           problem={at('budgetLeftBelow')}
-          onChange={(value) => set({ budgetLeftBelow: value ?? 0 })}
+          onChange={(value) => set({ budgetRemainingBelow: value ?? 0 })}
         />
       ) : (
         <>
@@ -129,7 +134,9 @@ const Edit = ({ id, of, onDone }: { readonly id: string; readonly of: Policy; re
       {steps.map(([key, step], index) => (
         <StepFields
           key={key}
-          {...{ step, index, wrong: wrongIn(error) }}
+          step={step}
+          index={index}
+          wrong={wrongIn(error)}
           onChange={(changed) => setSteps(steps.with(index, [key, changed]))}
           onRemove={() => setSteps(steps.toSpliced(index, 1))}
         />
@@ -160,7 +167,7 @@ const holding = (holds: boolean | null | undefined): string =>
 export const PolicyPart = ({ id, status }: { readonly id: string; readonly status: Status | undefined }) => {
   const { answer, error } = useQuery(policyCall, { params: { id } });
   const [isEdited, setEdited] = useState(false);
-  const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.holds]));
+  const holds = new Map(status?.policy?.steps.map((step) => [step.name, step.isMet]));
   return (
     <>
       <h3>What is done when the budget runs low</h3>

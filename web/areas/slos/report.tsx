@@ -17,7 +17,11 @@ type Length = keyof typeof periods;
 
 /** Since when each is reported: slices are kept for 800 days. */
 const since: Readonly<Record<Length, string>> = {
-  ...{ day: 'now-14d', week: 'now-90d', month: 'now-365d', quarter: 'now-730d', year: 'now-800d' },
+  day: 'now-14d',
+  week: 'now-90d',
+  month: 'now-365d',
+  quarter: 'now-730d',
+  year: 'now-800d',
 };
 
 const metOf = ({ isMet, hasEnded }: Period): string => {
@@ -48,7 +52,7 @@ export const Report = ({ id }: { readonly id: string }) => {
                     <td class={one.isMet === false ? 'text-error' : ''}>{metOf(one)}</td>
                     <td>{share(one.sli)}</td>
                     <td>
-                      <Left percent={one.budget.leftPct} />
+                      <Left percent={one.budget.remainingPct} />
                     </td>
                     <td>{one.incidents.length}</td>
                     <td>{one.revision === null ? 'no' : `revision ${one.revision}`}</td>

@@ -46,7 +46,10 @@ export const convertSli = ({ query, service = '' }: WrittenSlo, kind: Kind): Par
 };
 
 const operators: Readonly<Record<Operator, string>> = {
-  ...{ lt: 'below', lte: 'at most', gt: 'above', gte: 'at least' },
+  lt: 'below',
+  lte: 'at most',
+  gt: 'above',
+  gte: 'at least',
 };
 const sides = { bad: 'what is bad', good: 'what is good' } as const;
 const titles = { bad: 'Bad', good: 'Good', total: 'All', value: 'The figure' } as const;

@@ -23,8 +23,8 @@ const List = listed({
     Service: ({ service }) => service,
     Target: ({ targetPct }) => `${targetPct} %`,
     Over: shownWindow,
-    Indicator: ({ standing: status }) => share(status?.sli ?? null),
-    'Budget left': ({ standing: status }) => <Left percent={status?.budget.leftPct ?? null} />,
+    Indicator: ({ status }) => share(status?.sli ?? null),
+    'Budget left': ({ status }) => <Left percent={status?.budget.remainingPct ?? null} />,
   },
   numbers: ['Target', 'Indicator', 'Budget left'],
   Tools: writeOf(noun, createSloCall),
@@ -34,7 +34,9 @@ const List = listed({
 export const Slos = partsOf('Objectives', [
   { name: '', title: 'Objectives', View: List },
   {
-    ...{ name: 'import', title: 'Import', requiredCall: importCall },
+    name: 'import',
+    title: 'Import',
+    requiredCall: importCall,
     View: later(async () => (await import('./import.tsx')).Import),
   },
 ]);

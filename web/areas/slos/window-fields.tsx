@@ -5,11 +5,19 @@ import type { WrittenQuery, WrongAt } from './calls.ts';
 type Calendar = NonNullable<WrittenQuery['calendar']>;
 
 const periods: Readonly<Record<Calendar['period'], string>> = {
-  ...{ day: 'a day', week: 'a week', month: 'a month', quarter: 'a quarter', year: 'a year' },
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  quarter: 'a quarter',
+  year: 'a year',
 };
 const lengths: Readonly<Record<Calendar['period'] | '', string>> = {
   '': 'the last days',
-  ...{ day: 'each day', week: 'each week', month: 'each month', quarter: 'each quarter', year: 'each year' },
+  day: 'each day',
+  week: 'each week',
+  month: 'each month',
+  quarter: 'each quarter',
+  year: 'each year',
 };
 
 /** Of what was written or stored, whose form is known. */

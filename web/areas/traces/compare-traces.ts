@@ -29,8 +29,12 @@ interface Node {
 }
 
 const nodeOf = (key: string, service: string, name: string, depth: number): Node => ({
-  ...{ key, service, name, depth },
-  ...{ children: new Map(), sides: [undefined, undefined] },
+  key,
+  service,
+  name,
+  depth,
+  children: new Map(),
+  sides: [undefined, undefined],
 });
 
 const addTo = (root: Node, placed: readonly PlacedSpan[], side: 0 | 1): void => {

@@ -19,8 +19,15 @@ interface Call {
 }
 
 const callOf = (service: string, name: string, parent: Call | undefined): Call => ({
-  ...{ service, name, parent, depth: (parent?.depth ?? -1) + 1 },
-  ...{ children: new Map(), spans: 0, failed: 0, ownNs: 0, totalNs: 0 },
+  service,
+  name,
+  parent,
+  depth: (parent?.depth ?? -1) + 1,
+  children: new Map(),
+  spans: 0,
+  failed: 0,
+  ownNs: 0,
+  totalNs: 0,
 });
 
 /** Calls of one name below the same calls, as one. */

@@ -76,8 +76,10 @@ interface Drag {
 }
 
 const cornersOf = ({ begin, end }: Drag) => ({
-  ...{ first: Math.min(begin[0], end[0]), last: Math.max(begin[0], end[0]) },
-  ...{ low: Math.min(begin[1], end[1]), high: Math.max(begin[1], end[1]) },
+  first: Math.min(begin[0], end[0]),
+  last: Math.max(begin[0], end[0]),
+  low: Math.min(begin[1], end[1]),
+  high: Math.max(begin[1], end[1]),
 });
 
 /** The corners of the region that is selected. */
@@ -89,7 +91,9 @@ const selectedIn = ({ steps }: Heat) => {
   const high = cellRows.findIndex(({ below }) => below === chosen.below);
   if (low < 0 || high < 0) return undefined;
   return {
-    ...{ low, high, first: chosen.since === '' ? 0 : Math.max(0, steps.indexOf(since)) },
+    low,
+    high,
+    first: chosen.since === '' ? 0 : Math.max(0, steps.indexOf(since)),
     last: chosen.until === '' ? steps.length - 1 : steps.findLastIndex((step) => step < until),
   };
 };
@@ -103,7 +107,8 @@ const Cells = ({ heat }: { readonly heat: Heat }) => {
     if (drag === undefined) return;
     const { first, last, low, high } = cornersOf(drag);
     setRegion({
-      ...{ atLeast: cellRows[low]?.atLeast ?? '', below: cellRows[high]?.below ?? '' },
+      atLeast: cellRows[low]?.atLeast ?? '',
+      below: cellRows[high]?.below ?? '',
       since: new Date(steps[first] ?? 0).toISOString(),
       until: new Date((steps[last] ?? 0) + stepMs).toISOString(),
     });

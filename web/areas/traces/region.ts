@@ -20,8 +20,10 @@ export const region = computed<Region | undefined>(() => {
 
 export const setRegion = (chosen: Region | undefined): void =>
   change({
-    ...{ atleast: chosen?.atLeast ?? '', below: chosen?.below ?? '' },
-    ...{ since: chosen?.since ?? '', until: chosen?.until ?? '' },
+    atleast: chosen?.atLeast ?? '',
+    below: chosen?.below ?? '',
+    since: chosen?.since ?? '',
+    until: chosen?.until ?? '',
   });
 
 /** The ends between which the spans of a column of the heatmap's cells are counted. */

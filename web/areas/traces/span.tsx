@@ -14,8 +14,12 @@ export const OpenSpan = ({ span, onClose }: { readonly span: Span; readonly onCl
     <SidePanel label="Span" title={name} onClose={onClose}>
       <Fields
         values={{
-          ...{ service, kind, status, 'status message': statusMessage },
-          ...{ start: shownTime(Date.parse(startTime)), duration: shownDuration(durationNs) },
+          service,
+          kind,
+          status,
+          'status message': statusMessage,
+          start: shownTime(Date.parse(startTime)),
+          duration: shownDuration(durationNs),
           'without its calls': selfTimeNs === null ? null : shownDuration(selfTimeNs),
           'what is odd': warnings.join(', '),
           ...span.attributes,

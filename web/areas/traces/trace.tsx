@@ -196,7 +196,10 @@ const Spans = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame: bo
           <Flame placed={placed.value} />
         ) : (
           <Waterfall
-            {...{ trace, placed: placed.value, matches: found.matches, held: found.held }}
+            trace={trace}
+            placed={placed.value}
+            matches={found.matches}
+            held={found.held}
             logs={inLine ? (items ?? noLogs) : noLogs}
           />
         )}

@@ -51,7 +51,10 @@ const rowsOf = (placed: readonly PlacedSpan[], logs: readonly TraceLog[], begin:
   const bySpan = Map.groupBy(logs, ({ spanId }) => spanId);
   const rows: Row[] = [];
   const logRow = (log: TraceLog, depth: number, service: string): Row => ({
-    ...{ log, depth, service, offsetNs: Number(nanosecondsOf(log.timestamp) - beginNs) },
+    log,
+    depth,
+    service,
+    offsetNs: Number(nanosecondsOf(log.timestamp) - beginNs),
   });
   for (const of of placed) {
     rows.push({ of });
@@ -124,7 +127,7 @@ const nameCell = ({ span, depth, below }: PlacedSpan, isMatch: boolean): Cell =>
     attributes,
     content: (
       <>
-        {below === 0 ? null : <Fold {...{ id: span.spanId, below, isFolded }} />}
+        {below === 0 ? null : <Fold id={span.spanId} below={below} isFolded={isFolded} />}
         {hasFailed ? <b class="text-error">failed </b> : null}
         <bdi class={isMatch ? 'match' : ''}>{name}</bdi>
         {isFolded ? <span class="soft"> and {below} below</span> : null}

@@ -26,9 +26,12 @@ export const ChannelEditor = ({ of, onSaved }: { readonly of?: Channel; readonly
   const run = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const written = {
-      ...{ name: String(formData.get('channel')).trim(), description: String(formData.get('description')) },
-      ...{ enabled: formData.has('enabled'), settings: settingsIn(formData, type) },
-      ...{ templates, maxPerMinute: maxPerMinute ?? 0 },
+      name: String(formData.get('channel')).trim(),
+      description: String(formData.get('description')),
+      enabled: formData.has('enabled'),
+      settings: settingsIn(formData, type),
+      templates,
+      maxPerMinute: maxPerMinute ?? 0,
     };
     if (of === undefined) {
       const made = await creating.run({ body: written });

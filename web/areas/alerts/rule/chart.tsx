@@ -10,7 +10,13 @@ type Past = NonNullable<Preview['past']>;
 
 const seriesOf = (lines: ReturnType<typeof linesOf>['lines'], unit: string): TimeSeries[] =>
   lines.map(({ name, values }) => ({
-    ...{ name, unit, values, as: 'lines', area: 0, isStacked: false, joinsGaps: false },
+    name,
+    unit,
+    values,
+    as: 'lines',
+    area: 0,
+    isStacked: false,
+    joinsGaps: false,
     shown: (value) => shownValue(value, unit),
   }));
 
@@ -36,7 +42,13 @@ export const PastChart = ({ past, firings }: { readonly past: Past; readonly fir
   return (
     <OverTime
       title={['What it compares', ...limitTexts].join(', ')}
-      {...{ steps, series, legend: true, group: 'rule', height: 180, marks: firings, limits: drawn }}
+      steps={steps}
+      series={series}
+      legend={true}
+      group="rule"
+      height={180}
+      marks={firings}
+      limits={drawn}
       {...roomOf(
         values.slice(0, 50_000),
         drawn.map(([value]) => value),

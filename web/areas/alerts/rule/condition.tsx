@@ -12,16 +12,25 @@ type OfThreshold = Extract<Condition, { kind: 'threshold' }>;
 
 const severities = { info: 'info', warning: 'warning', error: 'error', critical: 'critical' } as const;
 const operators = {
-  ...{ above: 'above', 'at-least': 'at least', below: 'below', equal: 'equal to', 'not-equal': 'other than' },
-  ...{ outside: 'outside of', any: 'whatever the value' },
+  above: 'above',
+  'at-least': 'at least',
+  below: 'below',
+  equal: 'equal to',
+  'not-equal': 'other than',
+  outside: 'outside of',
+  any: 'whatever the value',
 } as const;
 const kinds = {
-  ...{ threshold: 'a value crosses a threshold', absence: 'there is no data' },
+  threshold: 'a value crosses a threshold',
+  absence: 'there is no data',
   composite: 'other rules fire (as JSON)',
 } as const;
 const matches = {
-  ...{ last: 'the last value', 'at-least-once': 'any value', 'all-the-time': 'every value' },
-  ...{ 'on-average': 'the average', 'in-total': 'the sum' },
+  last: 'the last value',
+  'at-least-once': 'any value',
+  'all-the-time': 'every value',
+  'on-average': 'the average',
+  'in-total': 'the sum',
 } as const;
 
 const Limit = ({
@@ -49,11 +58,17 @@ const Limit = ({
     <fieldset class="inline">
       <legend>{severity}</legend>
       <ChoiceField
-        {...{ label: 'Severity', at: `${at}.severity`, value: severity, options: severities }}
+        label="Severity"
+        at={`${at}.severity`}
+        value={severity}
+        options={severities}
         onChange={(chosen) => set({ severity: chosen })}
       />
       <ChoiceField
-        {...{ label: 'where the value is', at: `${at}.operator`, value: operator, options: operators }}
+        label="where the value is"
+        at={`${at}.operator`}
+        value={operator}
+        options={operators}
         onChange={(chosen) =>
           set({
             operator: chosen,
@@ -70,7 +85,11 @@ const Limit = ({
         <NumberField label="to" at={`${at}.upper`} value={upper} onChange={(typed) => set({ upper: typed })} />
       ) : null}
       <TextField
-        {...{ label: 'Unit', at: `${at}.unit`, value: unit, placeholder: 'ms, By, %', maxLength: 32 }}
+        label="Unit"
+        at={`${at}.unit`}
+        value={unit}
+        placeholder="ms, By, %"
+        maxLength={32}
         onChange={(typed) => set({ unit: typed.trim() })}
       />
       {hasRecovery ? (
@@ -122,26 +141,38 @@ const Windows = ({ condition }: { readonly condition: QueryCondition }) => {
   return (
     <div class="inline">
       <TextField
-        {...{ label: 'Window', at: 'condition.window', value: condition.window, placeholder: '5m', maxLength: 16 }}
+        label="Window"
+        at="condition.window"
+        value={condition.window}
+        placeholder="5m"
+        maxLength={16}
         onChange={(window) => changeCondition({ window: window.trim() })}
       />
       {condition.kind === 'threshold' ? (
         <TextField
-          {...{ label: 'in steps of', at: 'condition.step', value: step, placeholder: 'one value', maxLength: 16 }}
+          label="in steps of"
+          at="condition.step"
+          value={step}
+          placeholder="one value"
+          maxLength={16}
           onChange={(typed) =>
             changeCondition(typed.trim() === '' ? { step: undefined, match: undefined } : { step: typed.trim() })
           }
         />
       ) : (
         <ChoiceField
-          {...{ label: 'Severity', at: 'condition.severity', options: severities }}
+          label="Severity"
+          at="condition.severity"
+          options={severities}
           value={condition.severity ?? 'warning'}
           onChange={(severity) => changeCondition({ severity })}
         />
       )}
       {condition.kind === 'threshold' && step !== undefined ? (
         <ChoiceField
-          {...{ label: 'of which decides', at: 'condition.match', options: matches }}
+          label="of which decides"
+          at="condition.match"
+          options={matches}
           value={condition.match ?? 'last'}
           onChange={(match) => changeCondition({ match })}
         />
@@ -184,7 +215,9 @@ const convertCondition = (before: Condition, kind: Condition['kind']): Condition
   const query =
     (before.kind === 'composite' ? undefined : before.query) ??
     ({
-      ...{ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] },
+      kind: 'aggregate',
+      signal: 'logs',
+      measures: [{ function: 'count' }],
     } as Query);
   const window = before.kind === 'composite' ? '5m' : before.window;
   return kind === 'absence'
@@ -196,7 +229,10 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
   <fieldset>
     <legend>Fires where</legend>
     <ChoiceField
-      {...{ label: 'What happens', at: 'condition.kind', value: condition.kind, options: kinds }}
+      label="What happens"
+      at="condition.kind"
+      value={condition.kind}
+      options={kinds}
       onChange={(kind) => change({ condition: convertCondition(condition, kind) })}
     />
     {condition.kind === 'composite' ? (

@@ -24,7 +24,8 @@ export const refused = signal<CallError | undefined>(undefined);
 
 /** Durations are nanoseconds, which nobody writes. */
 const emptyThreshold = (query: Query | undefined): Threshold => ({
-  ...{ severity: 'warning', operator: 'above' },
+  severity: 'warning',
+  operator: 'above',
   ...(query?.kind === 'aggregate' && query.measures[0]?.field === 'duration' ? { unit: 'ms' } : {}),
 });
 

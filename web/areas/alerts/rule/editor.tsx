@@ -35,7 +35,10 @@ const typedMs = 400;
 
 const noData = {
   '': 'as it was; no records count 0',
-  ...{ keep: 'it stays as it is', resolve: 'the condition does not hold', alert: 'it fires', unknown: 'that is told' },
+  keep: 'it stays as it is',
+  resolve: 'the condition does not hold',
+  alert: 'it fires',
+  unknown: 'that is told',
 } as const;
 const onError = { unknown: 'that is told', alert: 'it fires', keep: 'it stays as it is' } as const;
 
@@ -74,7 +77,11 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
     ).map(([label, name, placeholder]) => (
       <TextField
         key={name}
-        {...{ label, at: name, value: rule[name], placeholder, maxLength: 16 }}
+        label={label}
+        at={name}
+        value={rule[name]}
+        placeholder={placeholder}
+        maxLength={16}
         onChange={(text) => change({ [name]: text.trim() === '' ? undefined : text.trim() })}
       />
     ))}
@@ -91,7 +98,10 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
   <>
     <TextField label="Name" at="name" value={rule.name} onChange={(name) => change({ name })} />
     <TextField
-      {...{ label: 'Description', at: 'description', value: rule.description, maxLength: 4096 }}
+      label="Description"
+      at="description"
+      value={rule.description}
+      maxLength={4096}
       onChange={(description) => change({ description })}
     />
     <ConditionFields condition={rule.condition} />
@@ -100,17 +110,25 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
       <Durations rule={rule} />
       <div class="inline">
         <ChoiceField
-          {...{ label: 'Without data', at: 'noData', value: rule.noData ?? '', options: noData }}
+          label="Without data"
+          at="noData"
+          value={rule.noData ?? ''}
+          options={noData}
           onChange={(chosen) => change({ noData: chosen === '' ? undefined : chosen })}
         />
         <ChoiceField
-          {...{ label: 'Where an evaluation fails', at: 'onError', value: rule.onError ?? 'unknown', options: onError }}
+          label="Where an evaluation fails"
+          at="onError"
+          value={rule.onError ?? 'unknown'}
+          options={onError}
           onChange={(chosen) => change({ onError: chosen })}
         />
       </div>
       <Texts label="Labels, one a line" name="labels" value={rule.labels} placeholder="team=shop" />
       <Texts
-        {...{ label: 'Annotations, one a line', name: 'annotations', value: rule.annotations }}
+        label="Annotations, one a line"
+        name="annotations"
+        value={rule.annotations}
         placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
       />
       <label>

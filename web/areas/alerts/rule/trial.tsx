@@ -195,10 +195,8 @@ const severityOf = ({ condition }: WrittenRule): string =>
 const labelsFor = (rule: WrittenRule, found: Preview): Readonly<Record<string, string>> => ({
   ...found.groups[0]?.labels,
   ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
-  ...{
-    alertname: rule.alertName ?? withDefaultName(rule).name,
-    severity: found.groups[0]?.severity ?? severityOf(rule),
-  },
+  alertname: rule.alertName ?? withDefaultName(rule).name,
+  severity: found.groups[0]?.severity ?? severityOf(rule),
 });
 
 const routed = new Question(routingTestCall);

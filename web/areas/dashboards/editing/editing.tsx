@@ -214,16 +214,18 @@ const About = ({ drafting }: Pick<EditingProps, 'drafting'>) => {
 };
 
 const newPanel = {
-  ...{ title: 'New panel', description: '', visual: { kind: 'time-series' }, queries: [bareQuery('A')], formulas: [] },
-  ...{
-    transformations: [],
-    fields: {},
-    overrides: [],
-    time: { isHidden: false },
-    repeat: null,
-    links: [],
-    transparent: false,
-  },
+  title: 'New panel',
+  description: '',
+  visual: { kind: 'time-series' },
+  queries: [bareQuery('A')],
+  formulas: [],
+  transformations: [],
+  fields: {},
+  overrides: [],
+  time: { isHidden: false },
+  repeat: null,
+  links: [],
+  transparent: false,
 };
 
 export const Editing = (props: EditingProps) => {
@@ -237,7 +239,11 @@ export const Editing = (props: EditingProps) => {
   const hasVariables = inAddress('beside') === 'variables';
   const cell = (each: Cell) => (
     <Card
-      {...{ cell: each, board, head, ...range, marks }}
+      cell={each}
+      board={board}
+      head={head}
+      {...range}
+      marks={marks}
       tools={<Handles cell={each} drafting={drafting} onOpen={() => change({ panel: each.panel.id, beside: '' })} />}
     />
   );

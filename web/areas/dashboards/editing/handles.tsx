@@ -16,7 +16,10 @@ const resized: Change = (place, columns, rows) => ({
 });
 
 const arrows: Readonly<Record<string, readonly [columns: number, rows: number]>> = {
-  ...{ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] },
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
 };
 
 const Handle = ({
@@ -98,8 +101,8 @@ export const Handles = ({
       <button type="button" class="plain" aria-label={`Edit ${name}`} onClick={onOpen}>
         Edit
       </button>
-      <Handle label={`Move ${name}`} text="✥" change={moved} {...{ place, onPlace }} />
-      <Handle label={`Resize ${name}`} text="⇲" change={resized} {...{ place, onPlace }} />
+      <Handle label={`Move ${name}`} text="✥" change={moved} place={place} onPlace={onPlace} />
+      <Handle label={`Resize ${name}`} text="⇲" change={resized} place={place} onPlace={onPlace} />
     </span>
   );
 };

@@ -12,17 +12,33 @@ type PanelQuery = Panel['queries'][number];
 
 /** All that can be chosen: only an import leaves a placeholder. */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
-  ...{ 'time-series': 'series over time', stat: 'large figures', gauge: 'gauges', 'bar-gauge': 'bars of figures' },
-  ...{ heatmap: 'a heatmap', histogram: 'a histogram', 'state-timeline': 'states over time' },
-  ...{ 'status-history': 'a state for each step', bars: 'bars by a column' },
-  ...{ pie: 'shares', table: 'a table', logs: 'log records', text: 'text (Markdown)' },
-  ...{ traces: 'traces', 'node-graph': 'nodes and edges', alerts: 'alerts', dashboards: 'dashboards' },
+  'time-series': 'series over time',
+  stat: 'large figures',
+  gauge: 'gauges',
+  'bar-gauge': 'bars of figures',
+  heatmap: 'a heatmap',
+  histogram: 'a histogram',
+  'state-timeline': 'states over time',
+  'status-history': 'a state for each step',
+  bars: 'bars by a column',
+  pie: 'shares',
+  table: 'a table',
+  logs: 'log records',
+  text: 'text (Markdown)',
+  traces: 'traces',
+  'node-graph': 'nodes and edges',
+  alerts: 'alerts',
+  dashboards: 'dashboards',
 };
 
 /** A query that asks something at once. */
 export const bareQuery = (name: string): PanelQuery =>
   ({
-    ...{ name, answers: 'series', exemplars: false, hidden: false, legend: '' },
+    name,
+    answers: 'series',
+    exemplars: false,
+    hidden: false,
+    legend: '',
     query: queryOf('count logs', writtenOf(undefined)),
   }) as PanelQuery;
 

@@ -91,7 +91,7 @@ export const Sections = ({ drafting }: { readonly drafting: Drafting }) => {
     <details class="about">
       <summary>Sections</summary>
       {sections.map((section, index) => (
-        <One key={section.id} {...{ section, index, drafting, document }} />
+        <One key={section.id} section={section} index={index} drafting={drafting} document={document} />
       ))}
       <button
         type="button"

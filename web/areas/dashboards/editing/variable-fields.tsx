@@ -74,7 +74,7 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
       <Check
         label="A step that fits the range can be chosen (auto)"
         isOn={auto !== undefined}
-        onChange={(isOn) => set({ auto: isOn ? { steps: 30, least: '10s' } : undefined })}
+        onChange={(isOn) => set({ auto: isOn ? { steps: 30, min: '10s' } : undefined })}
       />
       {auto === undefined ? null : (
         <>
@@ -87,9 +87,9 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
           </Field>
           <Field label="It is no shorter than" problem={problem('auto.least')}>
             <Text
-              value={auto.least}
+              value={auto.min}
               isWrong={problem('auto.least') !== undefined}
-              onChange={(min) => set({ auto: { ...auto, least: min } })}
+              onChange={(min) => set({ auto: { ...auto, min: min } })}
             />
           </Field>
         </>

@@ -72,7 +72,10 @@ export const newVariable = (variables: readonly Pick<Variable, 'name'>[]): Varia
   let number = variables.length + 1;
   while (usedNames.has(`variable${number}`)) number++;
   return {
-    ...{ kind: 'label-values', name: `variable${number}`, hide: 'nothing', inAddress: true },
+    kind: 'label-values',
+    name: `variable${number}`,
+    hide: 'nothing',
+    inAddress: true,
     ...begun['label-values'],
   };
 };

@@ -117,7 +117,9 @@ export const EditVariables = ({
             </summary>
             <div class="form">
               <VariableFields
-                {...{ variable, answered, problem }}
+                variable={variable}
+                answered={answered}
+                problem={problem}
                 onChange={(after) => set(variables.with(index, after))}
               />
               <Wrong message={problem('')} />

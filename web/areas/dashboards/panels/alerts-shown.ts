@@ -9,8 +9,12 @@ type State = NonNullable<AlertsShown['states']>[number];
 
 /** States of panels as the API calls them. */
 const states: Readonly<Record<State, Alert['state']>> = {
-  ...{ firing: 'firing', pending: 'pending', recovering: 'recovering' },
-  ...{ 'no-data': 'unknown', error: 'unknown', resolved: 'inactive' },
+  firing: 'firing',
+  pending: 'pending',
+  recovering: 'recovering',
+  'no-data': 'unknown',
+  error: 'unknown',
+  resolved: 'inactive',
 };
 
 export const stateFilter = ({ states: shownStates = ['firing'] }: AlertsShown): string =>

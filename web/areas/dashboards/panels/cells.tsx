@@ -76,7 +76,8 @@ export const HeatmapPanel = (props: PanelProps) => {
         </span>
       </p>
       <Numbers
-        {...{ steps, name: drawn.title || 'the heatmap' }}
+        steps={steps}
+        name={drawn.title || 'the heatmap'}
         lines={rows.map(({ name, counts }) => ({ name, values: counts }))}
         shown={(value) => (value === undefined ? '' : number.format(value))}
       />

@@ -38,8 +38,12 @@ export const TracesPanel = (props: PanelProps) => {
     return trace === -1
       ? []
       : rows.map((row) => ({
-          ...{ trace: textOf(row[trace]), time: row[time], service: textOf(row[service] ?? '') },
-          ...{ name: textOf(row[name] ?? ''), duration: row[duration], failed: row[status] === 'error' },
+          trace: textOf(row[trace]),
+          time: row[time],
+          service: textOf(row[service] ?? ''),
+          name: textOf(row[name] ?? ''),
+          duration: row[duration],
+          failed: row[status] === 'error',
         }));
   });
   // What names no trace is at least a table.
@@ -108,7 +112,7 @@ export const AlertsPanel = ({ drawn, isFrozen }: PanelProps) => {
       </dl>
     );
   if (found.length === 0) return nothing('There is no such alert now.');
-  const shown = found.slice(0, visual.most ?? 20);
+  const shown = found.slice(0, visual.max ?? 20);
   return (
     <>
       <Problem error={error} />
@@ -146,7 +150,7 @@ const wayTo = (id: string, { keepTime = false, keepVariables = false }: Dashboar
 export const DashboardsPanel = ({ drawn, isFrozen }: PanelProps) => {
   const [query] = useState(() => new Question(listCall));
   const visual = drawn.visual as DashboardsShown;
-  const { search = '', folder = '', tags = [], most: maxItems = 10, found = true } = visual;
+  const { search = '', folder = '', tags = [], max: maxItems = 10, found = true } = visual;
   const [tag = ''] = tags;
   useEffect(() => {
     if (!isFrozen && found) query.run({ query: { search, folder, tag, sort: 'name', limit: 100 } });

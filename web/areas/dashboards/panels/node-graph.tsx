@@ -53,7 +53,9 @@ const edgesIn = (drawn: Drawn, fields: readonly Field[]): readonly GraphEdge[] =
     const [source, target] = [textOf(value), textOf(to.values[row])];
     const figures = joined([figureIn(main, row, units[0]), figureIn(second, row, units[1])]);
     return {
-      ...{ from: source, to: target, weight: Math.max(0, numberOf(main?.values[row]) ?? 0) / maxWeight },
+      from: source,
+      to: target,
+      weight: Math.max(0, numberOf(main?.values[row]) ?? 0) / maxWeight,
       title: `${source} to ${target}${figures === '' ? '' : `: ${figures}`}`,
     };
   });
@@ -66,7 +68,8 @@ const nodesIn = (drawn: Drawn, fields: readonly Field[]): readonly GraphNode[] =
   return (named(fields, 'id')?.values ?? []).map((id, row) => {
     const kind = textOf(subtitle?.values[row] ?? '');
     return {
-      ...{ id: textOf(id), title: textOf(title?.values[row] ?? id) },
+      id: textOf(id),
+      title: textOf(title?.values[row] ?? id),
       figures: joined([figureIn(main, row, units[0]), figureIn(second, row, units[1])]),
       ...(kind === '' ? {} : { kind }),
     };
@@ -94,7 +97,7 @@ export const NodeGraphPanel = (props: PanelProps) => {
   const title = drawn.title === '' ? 'Graph' : drawn.title;
   return (
     <>
-      <Graph label={`${title}: ${nodes.length} nodes and ${edges.length} edges.`} {...{ nodes, edges }} />
+      <Graph label={`${title}: ${nodes.length} nodes and ${edges.length} edges.`} nodes={nodes} edges={edges} />
       <details class="numbers-of">
         <summary>Numbers</summary>
         <TablePanel {...props} />

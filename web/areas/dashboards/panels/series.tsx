@@ -8,7 +8,9 @@ import type { PanelProps } from './panel-props.ts';
 const seriesOf = (field: Field, values: readonly unknown[]): TimeSeries => {
   const { drawing = {}, colour } = field.settings;
   return {
-    ...{ name: field.name, unit: field.unit, as: drawing.as ?? 'lines' },
+    name: field.name,
+    unit: field.unit,
+    as: drawing.as ?? 'lines',
     values: values.map((each) => {
       const value = numberOf(each);
       return value === undefined || !Number.isFinite(value) ? undefined : value;
@@ -75,7 +77,16 @@ export const SeriesPanel = (props: PanelProps) => {
   const { min, max } = shown[0]?.settings ?? {};
   return (
     <OverTime
-      {...{ title: drawn.title, steps, series, from, to, marks, group, low: min, high: max, legend: hasLegend }}
+      title={drawn.title}
+      steps={steps}
+      series={series}
+      from={from}
+      to={to}
+      marks={marks}
+      group={group}
+      low={min}
+      high={max}
+      legend={hasLegend}
       limits={limitsOf(shown)}
       bands={bandsOf(shown)}
       height={Math.max(70, height - (hasLegend ? 22 + 20 * Math.min(3, Math.ceil(series.length / 2)) : 22))}
