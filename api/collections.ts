@@ -17,11 +17,12 @@ import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
 import { memberships, users } from '../schemas/resources/user.ts';
 import { replayJobs } from './dead-letters/replay-jobs.ts';
+import { documentMigrations } from './document-migrations.ts';
 import { groups } from './groups/index.ts';
 
 /** What several groups stand on. A collection of one group is declared in its `group.ts`. */
 const shared: readonly CollectionDefinition<object>[] = [
-  ...[installation, leases, users, memberships, organizations, plans, invitations],
+  ...[installation, documentMigrations, leases, users, memberships, organizations, plans, invitations],
   ...[sessions, signingKeys, multiFactors, oneTimeTokens],
   ...[identities, identityProviders, provedDomains],
   ...[auditRecords, auditHeads, resourceHistory],

@@ -25,6 +25,10 @@ export const openLocalWork: typeof import('./groups/synthetics/local-work.ts').o
 export const ensureCollections = async (documents: Documents): Promise<void> =>
   documents.ensureCollections((await import('./collections.ts')).collections);
 
+/** Brings stored documents to the field names of this version. Returns how many documents each migration changed. */
+export const migrateDocuments: typeof import('./document-migrations.ts').migrateDocuments = async (...given) =>
+  (await import('./document-migrations.ts')).migrateDocuments(...given);
+
 /** What one start may give to a new installation, the same for each try of `firstStart`. */
 export const firstSecrets = async (): Promise<FirstSecrets> =>
   (await import('./identity/accounts/first-start.ts')).makeFirstSecrets();

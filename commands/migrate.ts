@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensureCollections } from '../api/index.ts';
+import { ensureCollections, migrateDocuments } from '../api/index.ts';
 import { allAnswered } from '../runtime/retry.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import { refuseLocalStores, type Settings, SettingsError, settingsOf } from '../schemas/settings.ts';
@@ -19,6 +19,8 @@ export const migrateAll = async ({ bus, columns, documents, log, registerSchemas
     ...[bus.ensureTopics(topics), registerSchemas(allTopics)],
     ...[migrateTables(columns, log), ensureCollections(documents)],
   ]);
+  const changed = await migrateDocuments(documents);
+  if (Object.keys(changed).length > 0) log.info(changed, 'documents were migrated');
 };
 
 const pauseMs = 2_000;

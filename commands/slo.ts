@@ -33,8 +33,8 @@ const statusOf = async (api: string, id: string, token: string): Promise<Status>
   return (await accepted(await send(url, { token, answerMs }), String(url))) as Status;
 };
 
-const formatStatus = (id: string, { budget: { remainingPct: leftPct }, policy }: Status): string => {
-  const left = leftPct === null ? 'the budget is not known' : `${leftPct} % of the budget is left`;
+const formatStatus = (id: string, { budget: { remainingPct }, policy }: Status): string => {
+  const left = remainingPct === null ? 'the budget is not known' : `${remainingPct} % of the budget is left`;
   const holding = (policy?.steps ?? []).filter(({ freeze, isMet: holds }) => freeze && holds === true);
   const reasonText = holding.length === 0 ? '' : ` (${holding.map(({ name }) => name).join(', ')})`;
   return `${policy?.frozen === true ? 'frozen' : 'open  '} ${id}: ${left}${reasonText}\n`;

@@ -10,7 +10,7 @@ export const SignalField = z.strictObject({
   path: z.string().describe('Where the record has it'),
   value: z.string().describe('Cut where it is long'),
   selection: z.string().describe('The selection of the rule that asked for it'),
-  condition: z.string().describe('What the rule asked, as it writes it'),
+  because: z.string().describe('What the rule asked, as it writes it'),
 });
 
 /** A record that a rule matched. */

@@ -29,7 +29,7 @@ export const SteppedPage = z.strictObject({
   url: z.string().max(2048),
   vitals: z.partialRecord(z.enum(webVitals), z.number().min(0)),
   requests: z.array(PageRequest).max(100).describe('That began in the step'),
-  excluded: z.int().min(0).describe('Requests beyond those; of a run 100 are kept'),
+  leftOut: z.int().min(0).describe('Requests beyond those; of a run 100 are kept'),
   errors: z.array(z.string().max(500)).max(20).describe('That scripts of the page threw, or wrote to the console'),
 });
 export type SteppedPage = z.output<typeof SteppedPage>;

@@ -6,7 +6,7 @@ export const redactPage = (page: SteppedPage, strike: (text: string) => string):
   return {
     url: cut(page.url, 2048),
     vitals: page.vitals,
-    excluded: page.excluded,
+    leftOut: page.leftOut,
     requests: page.requests.map((request) => ({
       ...request,
       url: cut(request.url, 1024),

@@ -153,7 +153,7 @@ export class PageWatch {
     await soonIn(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
-    const steppedPage = { ...basics, excluded: this.#leftOut, errors: this.#errors };
+    const steppedPage = { ...basics, leftOut: this.#leftOut, errors: this.#errors };
     [this.#requests, this.#leftOut, this.#errors, this.#sinceMs] = [[], 0, [], Date.now()];
     this.#known.clear();
     return steppedPage;

@@ -38,7 +38,7 @@ const signalOf = (match: ThreatMatch): DetectionSignal => {
     path: field,
     value: observed,
     selection: 'indicator',
-    condition: `${value} (${source})`,
+    because: `${value} (${source})`,
   };
   const entities = [
     { type: 'host' as const, value: match.host },

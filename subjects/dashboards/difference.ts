@@ -89,7 +89,7 @@ const verbOf = (before: unknown, after: unknown): string => {
 };
 
 /** Things whose parts say nothing by themselves. */
-const wholes: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'kept', 'ids']);
+const wholes: ReadonlySet<string> = new Set(['repeat', 'imported', 'steps', 'unmapped', 'ids']);
 
 const ofPlaces = (at: At, before: Fields, after: Fields): DashboardDifference[] => {
   const isSized = ['width', 'height'].every((name) => before[name] === after[name]);

@@ -195,4 +195,4 @@ export const DashboardOfPanels = z
   .superRefine(checkWhole);
 
 /** Version of this declaration. What was saved by a former one is brought to it by `readDashboard`. */
-export const documentVersion = 1;
+export const documentVersion = 2;

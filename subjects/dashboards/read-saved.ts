@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { queryVersion } from '../../queries/query.ts';
 import { DashboardFields, documentVersion } from './document.ts';
+import { renameFormerFields } from './former-names.ts';
 
 /** Which declarations a dashboard was saved by. */
 export interface SavedForm {
@@ -112,5 +113,5 @@ export const readDashboard = (saved: SavedForm): Brought | undefined => {
   // What was written in today's form was checked then.
   return saved.documentVersion === documentVersion && saved.queryVersion === queryVersion
     ? { document: fields as DashboardFields, losses: [] }
-    : brought(fields);
+    : brought(saved.documentVersion < 2 ? renameFormerFields(fields) : fields);
 };

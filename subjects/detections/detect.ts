@@ -95,6 +95,12 @@ const matchFor = (
   return { tenantId: signal.tenantId, forRule: id, key: key as string[], names, values, signal };
 };
 
+/** A matched field as messages name it. */
+const toSignalField = ({ condition, ...field }: Match['fields'][number]): SignalEvent['fields'][number] => ({
+  ...field,
+  because: condition,
+});
+
 const signalOf = (
   deployment: Deployment,
   stored: StoredRule,
@@ -103,7 +109,7 @@ const signalOf = (
   event: SigmaEvent,
 ): DetectionSignal => {
   const { tenantId, projectId, recordId, timeMs, service } = record;
-  const matched: SignalEvent = { recordId, timeMs, service, ruleId, fields: [...fields] };
+  const matched: SignalEvent = { recordId, timeMs, service, ruleId, fields: fields.map(toSignalField) };
   return {
     tenantId,
     projectId,

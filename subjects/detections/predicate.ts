@@ -175,8 +175,8 @@ export const matchedFields = (tree: RuleTree, view: EventView): MatchedField[] =
   const seen = new Set<string>();
   return parts
     .flatMap((part) => matchedFields(part, view))
-    .filter(({ field, path, condition: comment }) => {
-      const key = `${field}\n${path}\n${comment}`;
+    .filter(({ field, path, condition }) => {
+      const key = `${field}\n${path}\n${condition}`;
       return seen.has(key) ? false : seen.add(key);
     });
 };

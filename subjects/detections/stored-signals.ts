@@ -1,7 +1,8 @@
 /** Signals as they landed. */
 
+import { z } from 'zod';
 import type { Reading } from '../../queries/reading.ts';
-import type { SignalEvent, SignalSeverity } from '../../schemas/signals.ts';
+import { SignalEvent, SignalField, type SignalSeverity } from '../../schemas/signals.ts';
 import { type HistoryPage, historyCondition } from '../events/history-page.ts';
 
 type Columns = Pick<Reading, 'columns'>;
@@ -95,7 +96,17 @@ export const readSignal = async ({ columns }: Columns, id: string): Promise<Stor
   return found;
 };
 
-/** Records that the rule matched, with the fields and why. */
+/** A record that a rule matched, as the API returns it. Stored signals and messages call `condition` `because`. */
+export const SignalEventView = SignalEvent.extend({
+  fields: z.array(SignalField.omit({ because: true }).extend({ condition: SignalField.shape.because })),
+});
+
+export const toSignalEventView = ({ fields, ...event }: SignalEvent): z.output<typeof SignalEventView> => ({
+  ...event,
+  fields: fields.map(({ because, ...field }) => ({ ...field, condition: because })),
+});
+
+/** Records that the rule matched, with the fields and the condition that each met. */
 export const eventsOf = ({ events }: StoredSignal): SignalEvent[] => JSON.parse(events) as SignalEvent[];
 
 /** Signals that suppression hid after this one. Suppression is of rules alone, and a rule's own signal is of one record. */

@@ -82,8 +82,8 @@ const rulesOfRates = (id: string, slo: SloFields): AlertRuleFields[] => {
 
 /** The rule of a step of a policy. It is for routing, and asks for no number of events: a budget is of all that there were. */
 const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: number): AlertRuleFields => {
-  const { name, severity, labels, budgetRemainingBelow: budgetLeftBelow, burnRate, window = '5m' } = step;
-  const isOfBudget = budgetLeftBelow !== undefined;
+  const { name, severity, labels, budgetRemainingBelow: budgetRemainingBelow, burnRate, window = '5m' } = step;
+  const isOfBudget = budgetRemainingBelow !== undefined;
   return AlertRuleFields.parse({
     name: `${slo.name.slice(0, 100)}: ${name} (${id}, policy ${place})`,
     alertName: `${slo.name.slice(0, 180)}: ${name}`,
@@ -97,7 +97,7 @@ const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: numb
       window,
       thresholds: [
         isOfBudget
-          ? { severity, operator: 'below', value: asNumber(dividedBy(decimal(budgetLeftBelow), fraction(100n))) }
+          ? { severity, operator: 'below', value: asNumber(dividedBy(decimal(budgetRemainingBelow), fraction(100n))) }
           : { severity, operator: 'at-least', value: burnRate },
       ],
     },
@@ -106,7 +106,7 @@ const ruleOfStep = (id: string, slo: SloFields, step: SloPolicyStep, place: numb
     labels: { policy_step: plain(name), ...labelsOfSlo(id, slo), ...labelsOf(labels) },
     annotations: {
       summary: isOfBudget
-        ? `Less than ${budgetLeftBelow} % of the error budget of ${plain(slo.name)} is left`
+        ? `Less than ${budgetRemainingBelow} % of the error budget of ${plain(slo.name)} is left`
         : `${plain(slo.name)} spends its error budget {{ $value | humanize }} times faster than it may`,
     },
   });

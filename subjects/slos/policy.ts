@@ -39,11 +39,11 @@ export const readPolicy = (stored: object | undefined): SloPolicyFields | undefi
 
 /** What is wrong with a policy for an objective, each with its path. */
 export const policyProblems = ({ steps }: SloPolicyFields, { query: { slice } }: Pick<SloFields, 'query'>) =>
-  steps.flatMap(({ name, budgetRemainingBelow: budgetLeftBelow, burnRate, window }, index) => {
+  steps.flatMap(({ name, budgetRemainingBelow: budgetRemainingBelow, burnRate, window }, index) => {
     const checks: readonly (readonly [field: string, isWrong: boolean, message: string])[] = [
       ['name', steps.findIndex((step) => step.name === name) < index, 'is the name of another step'],
-      ['burnRate', budgetLeftBelow === undefined && burnRate === undefined, 'is required, or budgetLeftBelow'],
-      ['burnRate', budgetLeftBelow !== undefined && burnRate !== undefined, 'must be left out beside budgetLeftBelow'],
+      ['burnRate', budgetRemainingBelow === undefined && burnRate === undefined, 'is required, or budgetRemainingBelow'],
+      ['burnRate', budgetRemainingBelow !== undefined && burnRate !== undefined, 'must be left out beside budgetRemainingBelow'],
       ['window', burnRate !== undefined && window === undefined, 'is required beside burnRate'],
       ['window', burnRate === undefined && window !== undefined, 'is for burnRate only'],
       ['window', window !== undefined && msOf(window) % msOf(slice) !== 0, `must be whole slices, of ${slice} each`],
@@ -59,13 +59,13 @@ export const windowsOfPolicy = ({ steps }: SloPolicyFields): number[] =>
 
 /** Whether a step holds: null where nothing is known. */
 const holdsOf = (
-  { budgetRemainingBelow: budgetLeftBelow, burnRate, window }: SloPolicyStep,
+  { budgetRemainingBelow: budgetRemainingBelow, burnRate, window }: SloPolicyStep,
   { budget, burning, objective }: { budget: Budget; burning: (ms: number) => Sums; objective: Objective },
 ): boolean | null => {
-  if (budgetLeftBelow !== undefined)
+  if (budgetRemainingBelow !== undefined)
     return budget.leftShare === undefined
       ? null
-      : compared(budget.leftShare, dividedBy(decimal(budgetLeftBelow), hundred)) < 0;
+      : compared(budget.leftShare, dividedBy(decimal(budgetRemainingBelow), hundred)) < 0;
   const rate = burnRateOf(burning(msOf(window ?? '0s')), objective);
   return rate === undefined ? null : compared(rate, decimal(burnRate ?? 0)) >= 0;
 };

@@ -34,7 +34,7 @@ export type MatchFilter = Readonly<Partial<Record<(typeof matchFilters)[number],
 /** A page of matches, the newest first. Of one that counted on, the latest count. */
 export const readMatches = (
   { columns }: Pick<Reading, 'columns'>,
-  { projectId, minScore: leastScore, ...equal }: MatchFilter,
+  { projectId, minScore: minScore, ...equal }: MatchFilter,
   page: HistoryPage,
 ): Promise<StoredMatch[]> => {
   const { sql, values } = historyCondition(page, 'id');
@@ -43,7 +43,7 @@ export const readMatches = (
     sql,
     ...filteredColumns.map((column) => `${column} = {${column}:String}`),
     ...(projectId === undefined ? [] : ['project_id = {project:String}']),
-    ...(leastScore === undefined ? [] : ['score >= {leastScore:UInt8}']),
+    ...(minScore === undefined ? [] : ['score >= {minScore:UInt8}']),
   ];
   return columns.query<StoredMatch>(
     `SELECT id, toString(toUnixTimestamp64Milli(time)) AS ms, toString(toUnixTimestamp64Milli(last_time)) AS last_ms,
@@ -54,7 +54,7 @@ export const readMatches = (
       ...values,
       ...Object.fromEntries(filteredColumns.map((column) => [column, equal[column] ?? ''])),
       ...(projectId !== undefined && { project: projectId }),
-      ...(leastScore !== undefined && { minScore: String(leastScore) }),
+      ...(minScore !== undefined && { minScore: String(minScore) }),
     },
     { maxResultRows: page.limit },
   );

@@ -68,12 +68,12 @@ const panels: Case = async (bench) => {
         id: `p${index}`,
         title: `Panel ${index}`,
         visual: { kind: 'time-series' },
-        mostPoints: 301,
+        maxDataPoints: 301,
         place: { x: (index % 3) * 8, y: Math.floor(index / 3) * 8, width: 8, height: 8 },
         queries: [
           {
             name: 'A',
-            shortestStep: '15s',
+            minStep: '15s',
             query: { kind: 'metric', metric: 'load', overTime: 'last', across: 'avg', groupBy: ['host.name'] },
           },
         ],
@@ -87,7 +87,7 @@ const panels: Case = async (bench) => {
   const response = await harness.request('POST', `/api/dashboards/${made.body.id}/query`, {
     body: { from: `${from}`, to: `${to}`, panels: ['p0'] },
   });
-  // Without `mostPoints` there would be half as many.
+  // Without `maxDataPoints` there would be half as many.
   const [series] = response.body.items[0].results.A.series;
   if (series.points.length !== 300) throw new Error(`${series.points.length} points in place of 300`);
   const rows = [await newly(bench, address, lastChart, '30 panels, 100 series × 300 points each')];

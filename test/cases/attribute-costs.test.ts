@@ -29,13 +29,13 @@ test('attributes are told with their part of what records take, the largest firs
       to: BigInt(receivedAtMs) * 1_000_000n,
     });
   t.deepEqual(await ofLastHour('acme'), {
-    looked: 4,
+    sampleSize: 4,
     costs: [
       { key: 'dump', share: 0.6, ofRecords: 0.5 },
       { key: 'cart', share: 0.2, ofRecords: 1 },
     ],
   });
-  t.deepEqual(await ofLastHour('other'), { looked: 0, costs: [] });
+  t.deepEqual(await ofLastHour('other'), { sampleSize: 0, costs: [] });
 });
 
 const holding = (held: Readonly<Record<string, readonly object[]>>): Pick<TenantDocuments, 'collection'> => ({

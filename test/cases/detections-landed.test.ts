@@ -71,7 +71,7 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
   const pageSignals: DetectionSignal[] = [];
   let records = 0;
   const toDeploy = { rules, fields: [], placeholders: [] };
-  const isWhole = await backtestLogs(
+  const isComplete = await backtestLogs(
     reading,
     { toDeploy, tenantId: 'acme', nowMs: atMs, budgetMs: 60_000 },
     { filter: {}, range, limit: 1_000 },
@@ -81,7 +81,7 @@ test.serial('a look back over what landed gives the signals of the stream', asyn
       return true;
     },
   );
-  t.true(isWhole);
+  t.true(isComplete);
   t.is(records, 150);
   const sorted = (signals: readonly DetectionSignal[]): string[] =>
     signals.map((signal) => JSON.stringify(DetectionSignal.parse(signal))).sort();
@@ -115,17 +115,17 @@ test.serial(
       const toDeploy = { rules: [slow, quick], fields: [], placeholders: [] };
       const seen = { records: 0, signals: 0 };
       const run = { ...options, toDeploy, tenantId: 'acme', nowMs: firstMs };
-      const isWhole = await backtestLogs(reading, run, { filter: {}, range, limit: 1_000 }, (page) => {
+      const isComplete = await backtestLogs(reading, run, { filter: {}, range, limit: 1_000 }, (page) => {
         seen.records += page.records;
         seen.signals += page.signals.length;
         return true;
       });
-      return { ...seen, isWhole };
+      return { ...seen, isComplete };
     };
     let ticks = 0;
     const others = setInterval(() => ticks++, 1);
     t.teardown(() => clearInterval(others));
-    t.deepEqual(await runDetections({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isWhole: false });
+    t.deepEqual(await runDetections({ budgetMs: stretched(3_000) }), { records: 100, signals: 100, isComplete: false });
     clearInterval(others);
     t.true(ticks > 100, `${ticks} turns`);
     const left = new Error('the client left');

@@ -101,7 +101,7 @@ test('counts from before a merge belong to the pattern that survived, and an ali
   t.is(survivor?.firstSeen, '2026-03-20T11:30:00.000000000Z');
   const [alias = ''] = survivor?.aliases ?? [];
   const one = await readPattern(logs.reader, alias, lastHour);
-  t.like(one, { id: survivor?.id as string, askedFor: alias, isAlias: true, count: 6 });
+  t.like(one, { id: survivor?.id as string, requestedId: alias, isAlias: true, count: 6 });
   t.deepEqual(
     one?.samples.map(({ body }) => body),
     names
@@ -133,8 +133,8 @@ test('one pattern tells the values and ranges of its variables, of all shards', 
     name: '1',
     seen: 128,
     top: [
-      { value: '/b', atLeast: 96 },
-      { value: '/a', atLeast: 32 },
+      { value: '/b', minCount: 96 },
+      { value: '/a', minCount: 32 },
     ],
     distinct: { count: 2, isEstimate: false },
     numbers: 0,

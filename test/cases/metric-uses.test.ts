@@ -112,7 +112,7 @@ test('what was looked at is told, with how many documents there are of each kind
       { what: 'saved queries', id: null, name: null },
       { what: 'alert rules', id: 'alert-rules-0', name: 'Up' },
     ],
-    lookedAt: [
+    searchedIn: [
       { what: 'saved queries', documents: 1 },
       { what: 'dashboards', documents: 0 },
       { what: 'alert rules', documents: 1 },

@@ -18,8 +18,8 @@ test('the overview names what stands still, and does not say that all is well be
     [groupStatus('sinks.logs', 'stands still'), groupStatus('sinks.traces')],
   );
   t.deepEqual(PlatformState.parse(shown), {
-    alerts: [{ name: 'records-late', why: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' }],
-    groups: [{ name: 'sinks.logs', why: 'stands still', since: '1970-01-01T00:01:00.000Z' }],
+    alerts: [{ name: 'records-late', reason: 'sinks.logs is behind', since: '2026-01-01T00:00:00.000Z' }],
+    groups: [{ name: 'sinks.logs', reason: 'stands still', since: '1970-01-01T00:01:00.000Z' }],
   });
   t.deepEqual(platformState([], [groupStatus('sinks.logs')]), { alerts: [], groups: [] });
   t.like(platformState([], []).groups, { value: null });

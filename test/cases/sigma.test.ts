@@ -240,9 +240,9 @@ test('a match says which fields matched, where the event has them, and why', (t)
       path: 'Event.EventData.Image',
       value: 'C:\\cmd.exe',
       selection: 's',
-      because: 'endswith \\cmd.exe',
+      condition: 'endswith \\cmd.exe',
     },
-    { field: 'User', path: 'Event.EventData.User', value: 'ann', selection: 's', because: 'ann' },
+    { field: 'User', path: 'Event.EventData.User', value: 'ann', selection: 's', condition: 'ann' },
   ]);
 });
 

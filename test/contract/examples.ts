@@ -273,7 +273,7 @@ export const examples: Readonly<Record<string, Example>> = {
   startAlertBacktest: async ({ make }) => ({ body: { ruleId: (await make('createAlertRule')).id, from: 'now-1h' } }),
   setSloPolicy: async ({ make }) => ({
     params: { id: (await make('createServiceLevelObjective')).id },
-    body: { steps: [{ name: 'freeze', budgetLeftBelow: 10, freeze: true }] },
+    body: { steps: [{ name: 'freeze', budgetRemainingBelow: 10, freeze: true }] },
   }),
   importSlos: ({ tenant }) => ({
     body: {

@@ -313,7 +313,7 @@ const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
     type: 'heartbeat',
     every: '1m',
     enabled: index < 2,
-    heartbeat: { longestRun: '1m', ...(index === 1 && { cron: '*/2 * * * *', timeZone: 'Europe/Berlin' }) },
+    heartbeat: { maxRunDuration: '1m', ...(index === 1 && { cron: '*/2 * * * *', timeZone: 'Europe/Berlin' }) },
   }),
   id,
   locations: [],

@@ -132,7 +132,7 @@ test.serial(
     t.is(training.series, 2);
     t.is(training.learning, 0);
     // Five weeks of steps of ten seconds, or as far back as records are kept.
-    t.true(Date.parse(training.learntFrom) < startMs - 6 * 24 * 3_600_000, training.learntFrom);
+    t.true(Date.parse(training.trainedFrom) < startMs - 6 * 24 * 3_600_000, training.trainedFrom);
     t.is(training.rate.perWeek, null);
     t.is((await read('/api/ai/anomalies')).items.length, 0);
 
@@ -250,7 +250,7 @@ inThePage(
     await form.getByLabel('Least change that matters').fill('7');
     await form.getByRole('button', { name: 'Save the detector' }).click();
     await form.getByRole('button', { name: 'Remove' }).waitFor();
-    t.is((await read('/api/ai/detectors?search=hand')).items[0].leastChange, 7);
+    t.is((await read('/api/ai/detectors?search=hand')).items[0].minChange, 7);
     await form.getByRole('button', { name: 'Remove' }).click();
     await form.getByRole('button', { name: 'Remove it for good' }).click();
     await form.waitFor({ state: 'detached' });
@@ -329,12 +329,12 @@ test.serial('a detector that stands still says so, in its status and in the over
   );
   const { status } = await read(`/api/ai/detectors/${id}`);
   t.is(status.state, 'behind');
-  t.true(status.behindSeconds > 1000);
+  t.true(status.lagSeconds > 1000);
   // Another range: an answer of the last seconds is given again.
   const { attention } = await read('/api/overview?attention=true&from=now-2h');
   const item = attention.items.find(({ kind }: { kind: string }) => kind === 'detector');
   t.is(item?.name, 'Records');
-  t.regex(item?.why ?? '', /^it is \d+ minutes behind: the last step that was scored ended 20/);
+  t.regex(item?.reason ?? '', /^it is \d+ minutes behind: the last step that was scored ended 20/);
   processors = await processing();
   await eventually('it has caught up', async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching');
 });

@@ -152,7 +152,7 @@ for (const [question, rows] of figures)
     const { status, body } = await answerOf(question);
     t.is(status, 200, JSON.stringify(body));
     t.deepEqual(body.answer?.result.rows, rows, JSON.stringify(body.refusal ?? body.answer ?? body.alternatives));
-    t.is(body.answer.nothingFound, null);
+    t.is(body.answer.emptyReason, null);
   });
 
 test('an answer shows the query, its range, its sentence and its words', async (t) => {
@@ -173,14 +173,14 @@ test('an answer shows the query, its range, its sentence and its words', async (
     sentence:
       'Number of log records where severity is error or above and service is lending, in steps of 1 minute, from 2026-03-01 10:00 to 2026-03-01 11:01:00 (Europe/Zurich).',
     words: [
-      { text: 'Error', became: 'severity:>=error' },
-      { text: 'logs', became: 'log records' },
-      { text: 'of', became: null },
-      { text: 'lending', became: 'service:lending' },
-      { text: 'per minute', became: 'steps of 1 minute' },
-      { text: 'since 10am', became: 'range' },
+      { text: 'Error', mappedTo: 'severity:>=error' },
+      { text: 'logs', mappedTo: 'log records' },
+      { text: 'of', mappedTo: null },
+      { text: 'lending', mappedTo: 'service:lending' },
+      { text: 'per minute', mappedTo: 'steps of 1 minute' },
+      { text: 'since 10am', mappedTo: 'range' },
     ],
-    nothingFound: null,
+    emptyReason: null,
   });
   t.is(result.form, 'series');
   t.deepEqual([body.alternatives, body.refusal], [[], null]);
@@ -213,7 +213,7 @@ for (const [question, reason] of fruitless)
   test(`"${question}" finds nothing, and the answer says why`, async (t) => {
     const { status, body } = await answerOf(question);
     t.is(status, 200, JSON.stringify(body));
-    t.regex(body.answer?.nothingFound ?? JSON.stringify(body), reason);
+    t.regex(body.answer?.emptyReason ?? JSON.stringify(body), reason);
   });
 
 test('PromQL and searches are asked as they are', async (t) => {

@@ -195,7 +195,7 @@ test('a deployment two calls away is found, and a loud one beside the path is no
   t.true(Math.abs(Date.parse(found.symptom.begin) - at) <= minuteMs, found.symptom.begin);
   t.false(found.causes.some(({ at: node }: { at: string }) => node.includes('mail')));
   const mail = found.others.find(({ at: node }: { at: string }) => node === 'service:mail');
-  t.deepEqual(mail?.against, ['it is not on the path of the symptom']);
+  t.deepEqual(mail?.counterEvidence, ['it is not on the path of the symptom']);
 });
 
 for (const [service, cause] of [
@@ -215,7 +215,7 @@ test('where nothing explains it, or nothing is worse, no cause is claimed', asyn
   t.regex(calm.reason, /^requests of calm are not worse than before/);
   const alone = await ofService('alone');
   t.like(alone, { state: 'inconclusive', causes: [] });
-  t.regex(alone.symptom.worse.join(), /^alone: errors .* → 4\d %/);
+  t.regex(alone.symptom.degradations.join(), /^alone: errors .* → 4\d %/);
   t.regex(alone.reason, /^nothing that happened on the path/);
 });
 

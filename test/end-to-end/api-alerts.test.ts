@@ -71,7 +71,7 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
     labels: { team: 'shop' },
     annotations: { summary: '{{ $labels.service }}: {{ $value }}' },
   });
-  t.is(rule.standing, null);
+  t.is(rule.status, null);
   const alerts = async () => (await request('GET', `/api/alerts?ruleId=${rule.id}`)).items;
   await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
@@ -83,9 +83,9 @@ test('a rule fires for the groups above its threshold, says why, is acknowledged
   t.is(alert.reason, '7 is above 5 over 1h');
 
   const shown = await request('GET', `/api/v2/alerts/rules/${rule.id}`);
-  t.like(shown.standing, { state: 'firing', groups: 2, firing: 1, error: null });
+  t.like(shown.status, { state: 'firing', groups: 2, firing: 1, error: null });
   const lastMs = (await readLastEvaluations(harness.columns)).get('a')?.get(rule.id) ?? 0;
-  t.true(lastMs >= Date.parse(shown.standing.evaluatedAt), 'the watch over rules sees the same');
+  t.true(lastMs >= Date.parse(shown.status.evaluatedAt), 'the watch over rules sees the same');
   const { items: groups } = await request('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
   t.deepEqual(
     groups.map(({ labels, state, reason }: Record<string, unknown>) => [labels, state, reason]),
@@ -291,8 +291,8 @@ test('recording rules of a file are recorded, listed beside the alerts of their 
   t.deepEqual((await at('made:double / made:now'))[0]?.value[1], '2');
   t.deepEqual((await at('made:now'))[0]?.metric, { __name__: 'made:now', of: 'test' });
   const group = () => request('GET', `/api/alerts/recording-groups/${groupId}`);
-  await eventually('its evaluation', async () => (await group()).standing[1].evaluatedAt !== null);
-  t.like((await group()).standing[1], { record: 'made:double', error: null, series: 1 });
+  await eventually('its evaluation', async () => (await group()).status[1].evaluatedAt !== null);
+  t.like((await group()).status[1], { record: 'made:double', error: null, series: 1 });
   const listed = async (type: string) => {
     const { data } = await request('GET', `/api/prom/api/v1/rules?type=${type}&file[]=made.yml`);
     return data.groups;
@@ -351,9 +351,9 @@ test('an imported rule of PromQL fires for the series that its expression answer
   const alerts = async () => (await request('GET', `/api/alerts?ruleId=${items[0].id}`)).items;
   await eventually(
     'an evaluation',
-    async () => (await request('GET', `/api/alerts/rules/${items[0].id}`)).standing !== null,
+    async () => (await request('GET', `/api/alerts/rules/${items[0].id}`)).status !== null,
   );
-  t.is((await request('GET', `/api/alerts/rules/${items[0].id}`)).standing.error, null);
+  t.is((await request('GET', `/api/alerts/rules/${items[0].id}`)).status.error, null);
   await eventually('the alert', async () => (await alerts()).length > 0);
   const [alert, ...others] = await alerts();
   t.deepEqual(others, []);
@@ -397,8 +397,8 @@ test('the first rule is a step of getting started', async (t) => {
   await request('POST', '/api/alerts/rules', { name: 'First', condition: errorsAbove(1e9), enabled: false });
   const { steps } = await request('GET', '/api/onboarding');
   const step = steps.find(({ id }: { id: string }) => id === 'create-alert');
-  t.true(step.done);
-  t.truthy(step.doneAt);
+  t.true(step.isDone);
+  t.truthy(step.completedAt);
 });
 
 test('a backtest over a stretch that was evaluated live tells the same transitions, bit by bit', async (t) => {

@@ -157,7 +157,7 @@ test('formulas, hidden queries, comparisons and transformations are answered', a
         time: { compareWith: '5m', shift: '1m', range: '2m' },
       }),
       panel('reduced', [one('m0')], { transformations: [{ kind: 'reduce', reducers: ['max'] }] }),
-      panel('two', [one('sum(m0)'), { name: 'B', query: promql('sum(m2)'), shortestStep: '1m' }]),
+      panel('two', [one('sum(m0)'), { name: 'B', query: promql('sum(m2)'), minStep: '1m' }]),
     ],
   });
   const { status, body } = await query(id);
@@ -181,14 +181,14 @@ test('the least step of a query tells the ranges of rates, and that of a panel o
     variables: [{ kind: 'interval', name: 'step', options: ['2m'] }],
     panels: [
       panel('plain', [one(stepExpression)]),
-      panel('of-panel', [one(stepExpression)], { shortestStep: '1m' }),
-      panel('of-query', [one(stepExpression, { shortestStep: '1m' })]),
-      panel('of-both', [one(stepExpression, { shortestStep: '$step' })], { shortestStep: '5m' }),
-      panel('of-rates', [one(stepExpression, { shortestStep: '$__rate_interval' })]),
-      panel('of-steps', [one(stepExpression, { shortestStep: '$__interval' })]),
-      panel('of-factor', [one(stepExpression, { shortestStep: '1m', stepFactor: 2 })]),
-      panel('of-rates-and-factor', [one(stepExpression, { shortestStep: '$__rate_interval', stepFactor: 2 })]),
-      panel('wrong', [one(stepExpression)], { shortestStep: '$nothing' }),
+      panel('of-panel', [one(stepExpression)], { minStep: '1m' }),
+      panel('of-query', [one(stepExpression, { minStep: '1m' })]),
+      panel('of-both', [one(stepExpression, { minStep: '$step' })], { minStep: '5m' }),
+      panel('of-rates', [one(stepExpression, { minStep: '$__rate_interval' })]),
+      panel('of-steps', [one(stepExpression, { minStep: '$__interval' })]),
+      panel('of-factor', [one(stepExpression, { minStep: '1m', stepFactor: 2 })]),
+      panel('of-rates-and-factor', [one(stepExpression, { minStep: '$__rate_interval', stepFactor: 2 })]),
+      panel('wrong', [one(stepExpression)], { minStep: '$nothing' }),
     ],
   });
   const { items } = (await query(id, { step: '30s' })).body;
@@ -222,7 +222,7 @@ test('a panel is there once for each value of a variable, a hundred at most', as
       panel('each', [one('sum(m0{job=~"$job"})')], { title: 'Of $job', repeat: { variable: 'job' } }),
       panel('all', [one('count(m0{job=~"$job"})')]),
       { id: 'wide', title: '$many', visual: { kind: 'text' }, repeat: { variable: 'many' } },
-      { id: 'within', visual: { kind: 'text' }, place: { section: 's' }, repeat: { variable: 'many', most: 2 } },
+      { id: 'within', visual: { kind: 'text' }, place: { section: 's' }, repeat: { variable: 'many', max: 2 } },
     ],
   });
   const { body } = await query(id);

@@ -233,7 +233,7 @@ test('validity tells what panels name and is not there, query by query', async (
 
 test('openings by people are counted', async (t) => {
   const { id } = await make();
-  for (const _ of [1, 2]) await harness.request('GET', `/api/dashboards/${id}?opens=true`, { as: 'viewer' });
+  for (const _ of [1, 2]) await harness.request('GET', `/api/dashboards/${id}?countView=true`, { as: 'viewer' });
   t.deepEqual((await read(id)).opened, { days: 30, times: 2 });
 });
 
@@ -341,7 +341,7 @@ test('of random edits of two people, none that was answered 200 is lost without 
     const { document } = (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`)).body;
     t.true(JSON.stringify(document).includes(`"${mark}"`), mark);
     const former = version - 1;
-    const differences = (await harness.request('GET', `/api/dashboards/${id}/versions/${former}?against=${version}`))
+    const differences = (await harness.request('GET', `/api/dashboards/${id}/versions/${former}?compareWith=${version}`))
       .body.differences;
     t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is told`);
   }

@@ -367,7 +367,7 @@ const close = (found: unknown, expected: number): boolean =>
 for (const id of ['i-1', 'receiver', 'scraped', 'former'])
   test(`the figures of a host are those that its series give: ${id}`, async (t) => {
     const host = await get(`/api/infrastructure/hosts/${id}`);
-    t.is(host.state, 'active', host.why);
+    t.is(host.state, 'active', host.reason);
     t.true(close(host.cpu.utilization.value, 0.25), JSON.stringify(host.cpu));
     t.deepEqual([host.cpu.logicalCpus.value, host.cpu.cores.value], [2, host.cpu.utilization.value * 2]);
     t.deepEqual([host.memory.used.value, host.memory.total.value], [6 * GiB, 8 * GiB]);
@@ -425,7 +425,7 @@ test('a silent host is listed with when each signal stopped, and nothing about i
     ['gone'],
   );
   const [silentHost] = items;
-  t.regex(silentHost.why, /metrics 20 min ago, logs 21 min ago/);
+  t.regex(silentHost.reason, /metrics 20 min ago, logs 21 min ago/);
   t.is(silentHost.lastSeen.value, new Date(nowMs - 20 * minuteMs).toISOString().replace('Z', '000000Z'));
   t.is(silentHost.wasStopped.value, null);
   t.is(silentHost.cpu.utilization.value, null);
@@ -435,7 +435,7 @@ test('a host whose metrics alone stopped is active, and its sender is named', as
   const mute = await get('/api/infrastructure/hosts/mute');
   t.is(mute.state, 'active');
   t.regex(
-    mute.why,
+    mute.reason,
     /logs came within the last 5 min; the last of other signals: metrics 20 min ago; their sender stopped/,
   );
 });

@@ -300,7 +300,7 @@ test('the catalogue says which fields there are, in which types, and how many re
   t.is(body.from, `${iso(0).slice(0, -1)}000000Z`);
   t.is(body.to, `${iso(3600).slice(0, -1)}000000Z`);
   t.is(body.records, 60);
-  t.is(body.leftOut, 0);
+  t.is(body.excluded, 0);
   const byName = new Map(body.items.map((item: { name: string }) => [item.name, item]));
   t.like(byName.get('took'), {
     kind: 'attribute',

@@ -181,7 +181,7 @@ test('the catalogue tells labels, their values and exemplars', async (t) => {
       { name: 'host.name', of: 'resource', values: 1, series: 2, examples: ['one'] },
     ],
   );
-  t.is(metric.used.lookedAt[0].what, 'saved queries');
+  t.is(metric.used.searchedIn[0].what, 'saved queries');
   const values = '/api/metrics/catalogue/orders/labels/shop/values';
   const first = (await request('GET', `${values}?limit=1`)).body;
   t.deepEqual(first.items, [{ value: 'north', series: 1 }]);
@@ -242,10 +242,10 @@ test('cardinality counts series by metric and label, and says who uses a metric'
   });
   t.is(saved.status, 200, JSON.stringify(saved.body));
   const { body } = await request('GET', '/api/metrics/cardinality?metric=orders&from=now-2h');
-  t.like(body.items[0], { metric: 'orders', before: 0, series: 2, growth: 2, appeared: 2, gone: 0 });
+  t.like(body.items[0], { metric: 'orders', before: 0, series: 2, growth: 2, appeared: 2, disappeared: 0 });
   t.deepEqual(body.items[0].used, {
     uses: [{ what: 'saved queries', id: saved.body.id, name: 'Orders' }],
-    lookedAt: [
+    searchedIn: [
       { what: 'saved queries', documents: 1 },
       { what: 'dashboards', documents: 0 },
       { what: 'alert rules', documents: 0 },

@@ -86,7 +86,7 @@ test.serial(
     const answer = await summarize();
     t.is(answer.status, 200, JSON.stringify(answer.body));
     t.deepEqual(textsOf(answer), [good.text]);
-    t.deepEqual(answer.body.model, { used: true, leftOut: 3, reason: null });
+    t.deepEqual(answer.body.model, { used: true, excluded: 3, reason: null });
     const { headers, body } = requests.at(-1) ?? { headers: {}, body: '{}' };
     t.is(headers['authorization'], 'Bearer the-key-of-the-model');
     const { messages } = JSON.parse(body);

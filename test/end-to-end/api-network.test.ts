@@ -161,12 +161,12 @@ interface Shown {
   readonly source: { readonly name: string };
   readonly destination: { readonly name: string };
   readonly bytes: number;
-  readonly countedOnce: { readonly value: boolean | null };
+  readonly isCountedOnce: { readonly value: boolean | null };
 }
 const lines = (items: readonly Shown[]): string[] =>
   items.map(
-    ({ source, destination, bytes, countedOnce }) =>
-      `${source.name} → ${destination.name} ${bytes} ${countedOnce.value}`,
+    ({ source, destination, bytes, isCountedOnce }) =>
+      `${source.name} → ${destination.name} ${bytes} ${isCountedOnce.value}`,
   );
 
 test('a flow that both ends reported counts once, and one whose observers do not say where they looked says so', async (t) => {
@@ -181,7 +181,7 @@ test('a flow that both ends reported counts once, and one whose observers do not
     '10.0.0.9 → 10.0.0.2 7 true',
   ]);
   t.is(reason, null);
-  t.regex(items[3].countedOnce.reason, /iface\.direction/);
+  t.regex(items[3].isCountedOnce.reason, /iface\.direction/);
 });
 
 test('flows between addresses tell transport and port, and packets where exporters count them', async (t) => {

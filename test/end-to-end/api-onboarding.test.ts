@@ -38,8 +38,8 @@ const landLog = (project: string, tenant = 'a'): Promise<void> =>
       ('${tenant}', '${project}', now64(3), 0, 1, 0, now64(9), 'x')`,
   );
 
-const steps = (body: { steps: { id: string; done: boolean }[] }): string[] =>
-  body.steps.filter(({ done }) => done).map(({ id }) => id);
+const steps = (body: { steps: { id: string; isDone: boolean }[] }): string[] =>
+  body.steps.filter(({ isDone }) => isDone).map(({ id }) => id);
 
 test.serial('the checklist says what really happened, and a step stays done after its records went', async (t) => {
   const before = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
@@ -49,8 +49,8 @@ test.serial('the checklist says what really happened, and a step stays done afte
   await landLog('elsewhere');
   const after = await harness.request('GET', '/api/onboarding', { as: 'viewer' });
   t.deepEqual(steps(after.body), ['create-key', 'send-logs', 'invite-teammate']);
-  const { doneAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
-  t.true(Math.abs(Date.parse(doneAt) - Date.now()) < 60_000);
+  const { completedAt } = after.body.steps.find(({ id }: { id: string }) => id === 'send-logs');
+  t.true(Math.abs(Date.parse(completedAt) - Date.now()) < 60_000);
   await harness.columns.execute('TRUNCATE TABLE logs');
   t.deepEqual((await harness.request('GET', '/api/onboarding')).body.steps, after.body.steps);
 });

@@ -207,7 +207,7 @@ test.serial('changes are found by verdict, over pages, and summed up', async (t)
   t.is(summary.byVerdict.unapproved, 6);
   t.is(summary.byAction.deleted, 3);
   t.is(summary.hosts, 4);
-  t.true(summary.isWhole);
+  t.true(summary.isComplete);
 });
 
 test.serial('unapproved changes stand in the event feed, page by page', async (t) => {
@@ -273,7 +273,7 @@ test.serial('a newer baseline of the same files takes the place of the former on
     state: 'approved',
     files: [{ path: '/etc/motd', states: [{ isPresent: true, sha256: sha('e') }] }],
   });
-  t.like(body, { state: 'approved', files: 1, takenFrom: null });
+  t.like(body, { state: 'approved', files: 1, capturedFrom: null });
   const { items } = await list(`from=${nowMs + 3_600_000}&to=${nowMs + 3_600_000}&path=/etc/motd`);
   const verdictOf = (id: string) => items.find((each: { id: string }) => each.id === id).verdict;
   t.is(verdictOf('evil'), 'approved');

@@ -220,13 +220,13 @@ test.serial('a rule is run over stored records, and tells what it would have fou
     body: { from: 'now-5m' },
   });
   t.is(status, 200, JSON.stringify(body));
-  t.deepEqual([body.records, body.isWhole, body.signals], [2, true, 1]);
+  t.deepEqual([body.records, body.isComplete, body.signals], [2, true, 1]);
   t.is(body.items[0].events[0].fields[0].value, event.Image);
   const cut = await harness.request('POST', `${path}/${id}/backtest`, {
     as: 'editor',
     body: { from: 'now-5m', limit: 1 },
   });
-  t.false(cut.body.isWhole);
+  t.false(cut.body.isComplete);
 });
 
 test.serial('a table of field names of its own is what an organization reads its events by', async (t) => {
@@ -394,7 +394,7 @@ test.serial('a new rule is run over what was stored before it; what it finds has
     });
   const state = await run(null);
   const found = emitted.length;
-  t.like(state, { status: 'finished', signals: found, isWhole: true });
+  t.like(state, { status: 'finished', signals: found, isComplete: true });
   t.true(emitted.every(({ ruleId }) => ruleId === made.id));
   t.is(emitted.filter(({ events }) => events[0]?.recordId.split('-')[1] === '3').length, 1);
   await run(state);

@@ -94,7 +94,7 @@ test.serial('one signal tells who and what it is about, and which fields matched
     { type: 'user', value: 'ann smith' },
     { type: 'host', value: 'web-1' },
   ]);
-  t.is(body.events[0].fields[0].because, "'\\\\whoami.exe'");
+  t.is(body.events[0].fields[0].condition, "'\\\\whoami.exe'");
   t.deepEqual([body.state, body.suppressedBy, body.ruleVersion], ['open', null, 3]);
 });
 

@@ -41,7 +41,7 @@ const gate = (ids: readonly string[], token: string) =>
     );
   });
 
-const low = { name: 'Little left', budgetLeftBelow: 50, severity: 'critical', labels: { team: 'shop' }, freeze: true };
+const low = { name: 'Little left', budgetRemainingBelow: 50, severity: 'critical', labels: { team: 'shop' }, freeze: true };
 const fast = { name: 'Burns', burnRate: 2.5, window: '1h' };
 
 test('steps are alert rules with their labels, and go with the objective', async (t) => {
@@ -100,7 +100,7 @@ test('the status says which steps hold, exactly at their edges, and the gate end
     return (await harness.request('GET', `/api/slos/${slo.id}/status`)).body.policy;
   };
   t.is((await harness.request('GET', `/api/slos/${slo.id}/status`)).body.policy, null);
-  const at = { ...low, budgetLeftBelow: 50 };
+  const at = { ...low, budgetRemainingBelow: 50 };
   t.like(await policyStatus([at, { name: 'Rate', burnRate: 0.5, window: '1h', freeze: false }]), {
     frozen: false,
     steps: [
@@ -111,7 +111,7 @@ test('the status says which steps hold, exactly at their edges, and the gate end
   const open = await gate([slo.id], token);
   t.is(open.code, 0, open.err);
   t.regex(open.out, /^open {3}\S+: 50 % of the budget is left\n$/);
-  t.like(await policyStatus([{ ...at, budgetLeftBelow: 50.1 }]), { frozen: true });
+  t.like(await policyStatus([{ ...at, budgetRemainingBelow: 50.1 }]), { frozen: true });
   const frozen = await gate([slo.id], token);
   t.is(frozen.code, 3, frozen.err);
   t.regex(frozen.out, /^frozen \S+: 50 % of the budget is left \(Little left\)\n$/);

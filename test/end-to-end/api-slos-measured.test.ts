@@ -288,7 +288,7 @@ test('the status of each way of budgeting is exact', async (t) => {
     total: 10_000,
     coverage: 50 / 1440,
     error: null,
-    budget: { total: 10, left: -134, leftPct: -1340 },
+    budget: { total: 10, remaining: -134, remainingPct: -1340 },
     measuredUpTo: new Date(measuredAtMs).toISOString(),
     settledUpTo: new Date(measuredAtMs - 24 * hourMs).toISOString(),
   });
@@ -305,13 +305,13 @@ test('the status of each way of budgeting is exact', async (t) => {
     sli: 0.52,
     good: 26,
     total: 50,
-    budget: { total: 14.4, left: -9.6, leftPct: asNumber(dividedBy(decimal(-960), decimal(14.4))) },
+    budget: { total: 14.4, remaining: -9.6, remainingPct: asNumber(dividedBy(decimal(-960), decimal(14.4))) },
   });
   t.like(await statusOf(byRatios), {
     sli: 0.9856,
     good: 49.28,
     total: 50,
-    budget: { total: 14.4, left: 13.68, leftPct: 95 },
+    budget: { total: 14.4, remaining: 13.68, remainingPct: 95 },
   });
 });
 
@@ -344,13 +344,13 @@ test('maintenance that says so is left out of an objective that wants it, in sta
   const slo = await made({ name: 'Maintained', ...more, query: { ...query, excludeMaintenance: true } });
   const plain = await made({ name: 'Maintained and counted', ...more, query });
   for (const one of [slo, plain]) await measuring(harness)(one, endMs);
-  const all = { sli: 99 / 190, good: 99, total: 190, budget: { total: 19, left: -72 }, coverage: 4 / 1440 };
+  const all = { sli: 99 / 190, good: 99, total: 190, budget: { total: 19, remaining: -72 }, coverage: 4 / 1440 };
   const status = await statusOf(slo);
   t.like(status, {
     sli: 0.99,
     good: 99,
     total: 100,
-    budget: { total: 10, left: 9, leftPct: 90 },
+    budget: { total: 10, remaining: 9, remainingPct: 90 },
     coverage: 2 / 1430,
     withMaintenance: all,
   });
@@ -446,10 +446,10 @@ test('the list says how each objective stands, and reads windows of one length t
   const byId = new Map(body.items.map((item: { id: string }) => [item.id, item]));
   for (const slo of all) {
     const { sli, good, total, budget, coverage, measuredUpTo } = await statusOf(slo);
-    t.like(byId.get(slo.id), { standing: { sli, good, total, budget, measuredUpTo } });
+    t.like(byId.get(slo.id), { status: { sli, good, total, budget, measuredUpTo } });
     t.true(coverage > 0);
   }
-  t.like(byId.get(unmeasured.id), { standing: null });
+  t.like(byId.get(unmeasured.id), { status: null });
   let statements = 0;
   const own = harness.columns.of('a');
   const columns = {

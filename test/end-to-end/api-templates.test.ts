@@ -26,7 +26,7 @@ test.serial('without telemetry no template would show anything, and each panel s
   const items = await list();
   t.true(items.every(({ share, filled }) => share === 0 && filled === 0));
   const { fits, needs } = await request('GET', '/api/templates/nginx');
-  t.deepEqual(fits[0], { panelId: 'requests', title: 'Requests', lacks: ['the metric nginx.requests'] });
+  t.deepEqual(fits[0], { panelId: 'requests', title: 'Requests', missing: ['the metric nginx.requests'] });
   t.deepEqual(needs.signals, ['metrics']);
   for (const { id } of items) t.is((await one(String(id)))['id'], id, 'no operation has its path');
 });
@@ -56,7 +56,7 @@ test.serial(
   async (t) => {
     const made = await request('POST', '/api/templates/redis/instantiate', 'editor', { name: 'Ours', folder: 'Shop' });
     const { templateVersion, document } = await request('GET', '/api/templates/redis');
-    t.like(made, { name: 'Ours', folder: 'Shop', madeFrom: { templateId: 'redis', templateVersion } });
+    t.like(made, { name: 'Ours', folder: 'Shop', createdFrom: { templateId: 'redis', templateVersion } });
     t.deepEqual(made.panels, document.panels);
     const since = () => request('GET', `/api/templates/redis?dashboardId=${made.id}`);
     t.deepEqual((await since()).since, { dashboardId: made.id, templateVersion, differences: [] });
@@ -84,7 +84,7 @@ test.serial(
   async (t) => {
     const make = () => request('POST', '/api/templates/kafka/instantiate', 'editor', {});
     const [remaining, removed] = [await make(), await make()];
-    await request('GET', `/api/dashboards/${remaining.id}?opens=true`);
+    await request('GET', `/api/dashboards/${remaining.id}?countView=true`);
     await harness.request('DELETE', `/api/dashboards/${removed.id}`, { as: 'editor', headers: { 'if-match': '"1"' } });
     const { items } = await request('GET', '/api/templates/usage');
     t.like(items[0], { id: 'kafka', name: 'Kafka', made: 2, present: 1, opened: 1 });
@@ -92,8 +92,8 @@ test.serial(
     // Another one that takes the id was not made of the template.
     const path = `/api/dashboards?id=${removed.id}`;
     const { body: again } = await harness.request('POST', path, { as: 'editor', body: { name: 'Another' } });
-    t.like(again, { id: removed.id, madeFrom: null });
-    await request('GET', `/api/dashboards/${removed.id}?opens=true`);
+    t.like(again, { id: removed.id, createdFrom: null });
+    await request('GET', `/api/dashboards/${removed.id}?countView=true`);
     const since = await harness.request('GET', `/api/templates/kafka?dashboardId=${removed.id}`, { as: 'viewer' });
     t.is(since.status, 404);
     const { items: later } = await request('GET', '/api/templates/usage');
@@ -111,7 +111,7 @@ test.serial('templates whose names landed in the last day come first', async (t)
     {
       panelId: 'collections',
       title: 'Collections',
-      lacks: ['the metric process.runtime.go.gc.count'],
+      missing: ['the metric process.runtime.go.gc.count'],
     },
   );
 });

@@ -129,7 +129,7 @@ test.serial('slow spans: the cause is first, with counts as the spans have them,
   const itemsText = JSON.stringify(body.items);
   for (const field of ['color', 'user.id', 'status_code', 'request.bytes']) t.false(itemsText.includes(field), field);
   t.true(
-    body.leftOut.some(
+    body.excluded.some(
       ({ field, reason }: Record<string, string>) =>
         field === 'attribute.user.id' && /looks like an id/.test(reason ?? ''),
     ),

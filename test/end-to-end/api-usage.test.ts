@@ -160,7 +160,7 @@ test.serial('volume over time by project, key, signal and service', async (t) =>
     ['web', 'web', '03-08T05 undefined/400'],
   ]);
   const limited = await series('by=signal&limit=1&from=2026-03-08T00:00:00Z');
-  t.deepEqual([limited.series.length, limited.leftOut], [1, 2]);
+  t.deepEqual([limited.series.length, limited.excluded], [1, 2]);
   const rejected = await series('by=none&step=hour&from=now-1h');
   t.deepEqual(rejected.series[0].points.at(-1).rejected, { requests: 93, records: 30, bytes: 3_000 });
 });

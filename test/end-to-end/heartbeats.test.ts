@@ -52,7 +52,7 @@ test.serial('a job that tells of itself is up, down when it fails or stays away,
     name: 'backup',
     type: 'heartbeat',
     every: '10s',
-    heartbeat: { grace: '1s', longestRun: '1m' },
+    heartbeat: { grace: '1s', maxRunDuration: '1m' },
   });
   t.true(token.startsWith(tokenPrefix) && token.startsWith('oiq_beat_'));
   t.deepEqual(view.locations, []);
@@ -130,7 +130,7 @@ test.serial('a token ends with a new one, with the check, and is of one organiza
 });
 
 test.serial('as YAML it comes back as it was, and what is wrong has its path and line', async (t) => {
-  const cron = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', longestRun: '2h' };
+  const cron = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', maxRunDuration: '2h' };
   await made(checks, { name: 'nightly', type: 'heartbeat', labels: { as: 'code' }, heartbeat: cron });
   const { body: source } = await request('GET', '/api/synthetics/export?label=as=code', undefined, 'viewer');
   const [again] = (await made('/api/synthetics/import', { source })).items;

@@ -139,7 +139,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(answer.status, 200);
     t.not(answer.body.key, key);
     t.is(answer.body.version, 2);
-    t.is(answer.body.previous[0].works, true);
+    t.is(answer.body.previous[0].isActive, true);
     t.is(answer.body.previous[0].lastUsedAt, null);
     await sends(answer.body.key, 200);
     t.is(await send(key), 200);
@@ -166,7 +166,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
       () => show(id),
       (view) => view.previous[0].lastRefusal !== null,
     );
-    t.is(previous[0].works, false);
+    t.is(previous[0].isActive, false);
     t.is(previous[0].lastRefusal.reason, 'expired');
     t.is(previous[0].lastRefusal.address, '127.0.0.1');
     t.is(await send(body.key), 200);
@@ -182,7 +182,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     await sends(second.key, 401);
     await sends(key, 401);
     t.deepEqual(
-      third.previous.map(({ works }: { works: boolean }) => works),
+      third.previous.map(({ isActive }: { isActive: boolean }) => isActive),
       [false, false],
     );
   });

@@ -197,7 +197,7 @@ test.serial(
     const { items: alerts } = (await harness.request('GET', '/api/alerts?ruleId=platform')).body;
     t.like(alerts[0], { origin: 'platform', labels: other.received[0]?.body.commonLabels, state: 'firing' });
     const { platform, attention } = (await harness.request('GET', '/api/overview?attention=true')).body;
-    t.like(platform.alerts[0], { name: 'channel-failing', why: alerts[0].reason });
+    t.like(platform.alerts[0], { name: 'channel-failing', reason: alerts[0].reason });
     t.like(attention.items[0], { kind: 'platform', name: alerts[0].ruleName, detail: '/api/alerts?ruleId=platform' });
     const { body: acknowledged } = await harness.request('POST', `/api/alerts/${alerts[0].id}/acknowledge`, {
       body: {},

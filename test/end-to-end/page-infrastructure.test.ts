@@ -129,7 +129,7 @@ declare('hosts have the figures of the API, and one shows its series and leads t
   // Also one that the list does not have.
   await tab.go(`${harness.url}/infrastructure?from=now-30m&search=nothing-is-called-so&open=${items[1].id}`);
   await sidePanel.getByRole('heading', { name: 'web-2' }).waitFor();
-  await sidePanel.getByText(items[1].why).waitFor();
+  await sidePanel.getByText(items[1].reason).waitFor();
 });
 
 for (const [address, api] of [

@@ -372,9 +372,9 @@ declare(
       await causeItems.nth(causes.length - 1).waitFor();
       t.is(await causeItems.count(), causes.length);
       const text = (await causeItems.first().textContent()) ?? '';
-      const [{ title, at, evidence, against, score }] = causes;
+      const [{ title, at, evidence, counterEvidence, score }] = causes;
       t.regex(title, /search.* 2/);
-      for (const each of [title, at, ...evidence, ...against, `(${Math.round(100 * score)} of 100)`])
+      for (const each of [title, at, ...evidence, ...counterEvidence, `(${Math.round(100 * score)} of 100)`])
         t.true(text.includes(each), each);
       t.is(await cause.locator('details li').count(), others.length);
     };

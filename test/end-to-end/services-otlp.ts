@@ -131,7 +131,7 @@ export interface Given {
   };
   readonly apdex: {
     readonly value: number;
-    readonly countedThresholdMs: number;
+    readonly effectiveThresholdMs: number;
     readonly thresholdMs: number;
     readonly satisfied: number;
     readonly tolerated: number;
@@ -153,12 +153,12 @@ export const wrongWith = (given: Given, hand: ByHand, seconds: number): string[]
   near('mean', given.duration.mean, hand.mean, 1e-9);
   near('max', given.duration.max, hand.max, 0);
   for (const name of ['p50', 'p95', 'p99'] as const) near(name, given.duration[name], hand[name], 0.044);
-  const { countedThresholdMs, thresholdMs, ...apdex } = given.apdex;
-  near('threshold', countedThresholdMs, thresholdMs, 0.0443);
+  const { effectiveThresholdMs, thresholdMs, ...apdex } = given.apdex;
+  near('threshold', effectiveThresholdMs, thresholdMs, 0.0443);
   const shorter = (ms: number): number =>
     hand.durations.filter((duration, at) => hand.codes[at] !== 2 && Number(duration) + 1 < ms * 1e6 + 1).length;
-  const satisfied = shorter(countedThresholdMs);
-  const tolerated = shorter(4 * countedThresholdMs) - satisfied;
+  const satisfied = shorter(effectiveThresholdMs);
+  const tolerated = shorter(4 * effectiveThresholdMs) - satisfied;
   near('satisfied', apdex.satisfied, satisfied, 0);
   near('tolerated', apdex.tolerated, tolerated, 0);
   near('frustrated', apdex.frustrated, hand.requests - satisfied - tolerated, 0);

@@ -115,7 +115,7 @@ test.serial(
     const probeLocation = (await read('/api/synthetics/locations')).items.find(
       (one: { id: string }) => one.id === location,
     );
-    t.not(probeLocation.heardAt, null);
+    t.not(probeLocation.lastSeenAt, null);
     const browser = probeLocation.cannot.find(({ type }: { type: string }) => type === 'browser');
     t.deepEqual(browser, { type: 'browser', reason: 'there is no Chromium at /none/chromium' });
     isUp = false;
@@ -234,7 +234,7 @@ test.serial('results are taken for assigned runs only, and a repeat counts once'
   t.regex(await reasons({ startedAtMs: dueMs + 3_000_000 }), /did not start/);
   t.regex(await reasons({ checkId: foreign.id }), /no check of this location/);
   t.regex(await reasons({}, other.token), /no check of this location/);
-  t.regex(await reasons({ askedId: 'nothing' }), /not asked for/);
+  t.regex(await reasons({ requestId: 'nothing' }), /not asked for/);
 
   const later = lastDueAt(check, location, Date.now() - 10_000);
   if (later !== dueMs) await send([{ ...result, dueMs: later, startedAtMs: later }]);

@@ -39,13 +39,13 @@ export const getDashboard = defineOperation({
   versions: 'shown',
   params: idParameter,
   query: z.strictObject({
-    recordsView: z.enum(['true']).optional().describe('true: a person opens it, which is counted'),
+    countView: z.enum(['true']).optional().describe('true: a person opens it, which is counted'),
   }),
   response: DashboardView,
   async handler(input, ports) {
     const { caller, params, query } = input;
     const found = await foundDashboard(params.id, caller, ports);
-    if (query.recordsView === 'true') await countOpening(found.id, caller, ports);
+    if (query.countView === 'true') await countOpening(found.id, caller, ports);
     return dashboardResource.answer(found, input, ports);
   },
 });

@@ -16,7 +16,11 @@ import {
 } from '../../../schemas/resources/dashboard-snapshot.ts';
 import { DashboardQuestion } from '../../../subjects/dashboards/query/question.ts';
 import { dashboardAnswer } from '../../../subjects/dashboards/query/run-query.ts';
-import { SnapshotContent, snapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
+import {
+  parseSnapshotContent,
+  SnapshotContent,
+  snapshotContent,
+} from '../../../subjects/dashboards/snapshots/content.ts';
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
 import { stripped } from '../../../subjects/dashboards/snapshots/stripped.ts';
 import type { Caller } from '../../callers/caller.ts';
@@ -248,6 +252,6 @@ export const getSharedSnapshot = defineOperation({
     const { found, own, gzip } = await snapshotOf(params.token, ports);
     await countOpening(own, found);
     const text = (await promisify(gunzip)(Buffer.from(gzip, 'base64'))).toString('utf8');
-    return { expiresAt: found.expiresAt, ...(JSON.parse(text) as SnapshotContent) };
+    return { expiresAt: found.expiresAt, ...parseSnapshotContent(text) };
   },
 });

@@ -4,6 +4,7 @@ import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
 import { backtestLogs } from '../../../subjects/detections/backtest.ts';
 import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
+import { SignalEventView, toSignalEventView } from '../../../subjects/detections/stored-signals.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { readingOf } from '../../kernel/reading.ts';
@@ -14,6 +15,8 @@ const maxRecords = 200_000;
 const maxShown = 200;
 /** What was found by then is answered, before the request's own time is over. */
 const maxScanMs = 60_000;
+
+const BacktestSignal = DetectionSignal.omit({ tenantId: true }).extend({ events: z.array(SignalEventView) });
 
 export const backtestDetectionRule = defineOperation({
   method: 'POST',
@@ -38,7 +41,7 @@ export const backtestDetectionRule = defineOperation({
         `False where the range has more records than the limit, or where looking at them took longer than ${maxScanMs / 1000} seconds`,
       ),
     signals: z.int(),
-    items: z.array(DetectionSignal.omit({ tenantId: true })).describe(`The first ${maxShown} signals, oldest first`),
+    items: z.array(BacktestSignal).describe(`The first ${maxShown} signals, oldest first`),
   }),
   async handler({ caller, params, body, signal }, ports) {
     const own = ports.documents.of(caller.tenantId);
@@ -48,14 +51,15 @@ export const backtestDetectionRule = defineOperation({
     const { nowMs } = reading;
     const range = rangeOf(body, { caller: reading, signal: 'logs', nowMs });
     const toDeploy = await toDeployOfRule(rule, own);
-    const items = new Map<string, Omit<DetectionSignal, 'tenantId'>>();
+    const items = new Map<string, z.output<typeof BacktestSignal>>();
     const ids = new Set<string>();
     let scannedRecords = 0;
     const question = { filter: { search: body.search, scope: 'account' as const }, range, limit: body.limit };
     const run = { tenantId: caller.tenantId, nowMs, budgetMs: maxScanMs, signal, toDeploy };
     const isWhole = await backtestLogs(reading, run, question, ({ records, signals }) => {
       scannedRecords += records;
-      for (const { tenantId: _, ...shown } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
+      for (const { tenantId: _, events, ...rest } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
+        const shown = { ...rest, events: events.map(toSignalEventView) };
         ids.add(shown.id);
         // One that is told again is the same, with all that it hid.
         if (items.has(shown.id) || items.size < maxShown) items.set(shown.id, shown);

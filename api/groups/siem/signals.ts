@@ -6,14 +6,16 @@ import {
   signalTriages,
   signalVerdicts,
 } from '../../../schemas/resources/signal-triage.ts';
-import { SignalEvent, signalSeverities } from '../../../schemas/signals.ts';
+import { signalSeverities } from '../../../schemas/signals.ts';
 import {
   eventsOf,
   hiddenBy,
   readSignal,
   readSignals,
+  SignalEventView,
   type SignalFilter,
   type StoredSignal,
+  toSignalEventView,
 } from '../../../subjects/detections/stored-signals.ts';
 import { cutHistoryPage, historyPageOf, historyParameters } from '../../../subjects/events/history-page.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -34,7 +36,7 @@ const SignalView = z.strictObject({
   time: z.iso.datetime().describe("Of the record, or of the last one of a correlation's"),
   projectId: z.string(),
   events: z
-    .array(SignalEvent)
+    .array(SignalEventView)
     .describe('Records that matched, with the fields and why: the first and the last, where there are many'),
   eventCount: z.int().describe('Records that matched, those whose signals suppression hid as well'),
   hidden: z
@@ -72,7 +74,7 @@ const viewOf = (signal: StoredSignal, triage: SignalTriage | undefined): z.input
     riskScore: signal.risk_score,
     projectId: signal.project,
     time: new Date(Number(signal.ms)).toISOString(),
-    events: eventsOf(signal),
+    events: eventsOf(signal).map(toSignalEventView),
     eventCount: signal.event_count,
     hidden: hiddenBy(signal),
     entities: signal.entities.map((entity) => {

@@ -9,7 +9,7 @@ import { isFields, leavesIn } from './ledger.ts';
 
 /** What answers of this API hold beside what a dashboard says. */
 const ofServer = new Set(
-  'version createdAt updatedAt ownerId changedBy source documentVersion losses validity madeFrom opened'.split(' '),
+  'version createdAt updatedAt ownerId changedBy source documentVersion losses validity createdFrom opened'.split(' '),
 );
 
 const readOurs = (body: object): Imported | { readonly problems: readonly FileProblem[] } => {

@@ -36,7 +36,7 @@ const reduceLenses: readonly Lens[] = [
     },
   ],
   ['options.reduceOptions.values', 'reduce.everyRow', flag],
-  ['options.reduceOptions.limit', 'reduce.most', integer(1, 1000)],
+  ['options.reduceOptions.limit', 'reduce.max', integer(1, 1000)],
   ['options.reduceOptions.fields', 'reduce.fields', fieldPattern],
 ];
 const orientation: Lens = ['options.orientation', 'orientation', same('auto', 'horizontal', 'vertical')];
@@ -291,7 +291,7 @@ const others: readonly Form[] = [
       ['options.alertName', 'search', text()],
       ['options.alertInstanceLabelFilter', 'labels', text(4096)],
       ['options.groupBy', 'groupBy', listOf(text(256), 8)],
-      ['options.maxItems', 'most', integer(1, 1000)],
+      ['options.maxItems', 'max', integer(1, 1000)],
     ],
   },
   {
@@ -312,7 +312,7 @@ const others: readonly Form[] = [
         'tags',
         listOf({ read: (value) => severalOr(text(64)).read(value), write: (value) => value }, 32),
       ],
-      ['options.maxItems', 'most', integer(1, 1000)],
+      ['options.maxItems', 'max', integer(1, 1000)],
     ],
   },
 ];

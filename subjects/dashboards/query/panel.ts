@@ -113,7 +113,7 @@ class PanelRun {
     this.#context = context;
     this.#range = range;
     const stepMs = stepFor(shown.panel, context.question, range);
-    this.stepMs = Math.max(stepMs, minStepMs(shown.panel.minStep, this.#scope(stepMs, 0), 'shortestStep'));
+    this.stepMs = Math.max(stepMs, minStepMs(shown.panel.minStep, this.#scope(stepMs, 0), 'minStep'));
   }
 
   #scope(stepMs: number, scrapeMs: number): Scope {
@@ -135,7 +135,7 @@ class PanelRun {
   }
 
   #minStepMs({ name, minStep }: PanelQuery): number {
-    return minStepMs(minStep, this.#scope(this.stepMs, 0), `queries.${name}.shortestStep`);
+    return minStepMs(minStep, this.#scope(this.stepMs, 0), `queries.${name}.minStep`);
   }
 
   #queryOf({ query, savedQueryId }: PanelQuery): Query | undefined {

@@ -5,6 +5,7 @@ import { namesUsed } from '../../../queries/variables/references.ts';
 import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import type { DashboardFields, Panel } from '../document.ts';
+import { renameFormerVisual } from '../former-names.ts';
 import type { DashboardAnswer, PanelItem } from '../query/question.ts';
 import { shownFields, shownTexts, shownVisual } from './settings.ts';
 
@@ -40,6 +41,21 @@ export const SnapshotContent = z.strictObject({
   panels: z.array(Frozen),
 });
 export type SnapshotContent = z.output<typeof SnapshotContent>;
+
+interface FormerContent extends Omit<SnapshotContent, 'createdAt'> {
+  readonly madeAt?: string;
+}
+
+/** Reads stored content, also with the field names of former versions. */
+export const parseSnapshotContent = (text: string): SnapshotContent => {
+  const { madeAt, ...content } = JSON.parse(text) as FormerContent & SnapshotContent;
+  if (madeAt === undefined) return content;
+  const panels = content.panels.map((panel) => ({
+    ...panel,
+    visual: renameFormerVisual(panel.visual) as typeof panel.visual,
+  }));
+  return { ...content, createdAt: madeAt, panels };
+};
 
 /** A title with variables would tell their values. */
 const titleOf = (title: string): string => (namesUsed(title).length === 0 ? title : '');

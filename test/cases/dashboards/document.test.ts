@@ -170,3 +170,34 @@ test('a dashboard of a later form, and one without what it needs, cannot be read
   );
   t.is(readDashboard({ panels: [], ...older } as SavedForm), undefined);
 });
+
+test('names of version 1 are read as those of version 2', (t) => {
+  const panel = {
+    id: 'p',
+    title: 'P',
+    visual: { kind: 'stat', reduce: { most: 5 } },
+    queries: [{ name: 'A', query: { kind: 'promql', expression: 'up' }, shortestStep: '1m' }],
+    mostPoints: 100,
+    shortestStep: '30s',
+    repeat: { variable: 'v', most: 3 },
+    imported: { from: 'grafana', kept: { 'options.most': 1 } },
+  };
+  const variables = [{ kind: 'interval', name: 'v', options: ['1m'], auto: { least: '20s' } }];
+  const read = readDashboard({
+    name: 'Former',
+    panels: [panel],
+    variables,
+    ...presentForm,
+    documentVersion: 1,
+  } as SavedForm);
+  t.deepEqual(read?.losses, []);
+  t.like(read?.document.panels[0], {
+    maxDataPoints: 100,
+    minStep: '30s',
+    queries: [{ minStep: '1m' }],
+    repeat: { max: 3 },
+    imported: { unmapped: { 'options.most': 1 } },
+  });
+  t.like(read?.document.panels[0]?.visual, { reduce: { max: 5 } });
+  t.like(read?.document.variables[0], { auto: { min: '20s' } });
+});

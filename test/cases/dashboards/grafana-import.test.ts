@@ -163,7 +163,7 @@ test('what names a query that is called otherwise here names it as it is called'
   );
   t.like(transformations, [
     { names: { 'Value #Some_name_2': 'Up', 'Value #C': 'Down' } },
-    { retain: ['Some_name'] },
+    { keep: ['Some_name'] },
     { figures: { Some_name: 'mean' }, queries: ['C'] },
   ]);
   t.deepEqual(
@@ -256,7 +256,7 @@ const oddPanels = [
   {
     what: 'whose least steps are numbers of seconds',
     panel: { interval: '30', targets: [{ refId: 'A', expr: 'up', interval: '60' }] },
-    is: { shortestStep: '30s', queries: [{ name: 'A', shortestStep: '60s' }] },
+    is: { minStep: '30s', queries: [{ name: 'A', minStep: '60s' }] },
   },
 ];
 for (const { what, panel, is } of oddPanels)

@@ -66,7 +66,7 @@ const panel = fc.record(
       maxLength: 2,
     }),
     time: fc.constantFrom({}, { range: '5m' }),
-    imported: fc.record({ from: fc.constant('grafana'), kept: fc.dictionary(id, fc.jsonValue(), { maxKeys: 3 }) }),
+    imported: fc.record({ from: fc.constant('grafana'), unmapped: fc.dictionary(id, fc.jsonValue(), { maxKeys: 3 }) }),
   },
   { requiredKeys: ['visual'] },
 );

@@ -83,14 +83,14 @@ test('each word stands beside what it became', (t) => {
   const understood = read('Show avrage latency of chekout per minute, please');
   t.is(understood.is, 'interpretation');
   t.deepEqual(understood.is === 'interpretation' && understood.interpretation.words, [
-    { text: 'Show', became: null },
-    { text: 'avrage', became: 'avg' },
-    { text: 'latency', became: 'duration' },
-    { text: 'of', became: null },
-    { text: 'chekout', became: 'service:checkout' },
-    { text: 'per minute', became: 'steps of 1 minute' },
-    { text: ',', became: null },
-    { text: 'please', became: null },
+    { text: 'Show', mappedTo: null },
+    { text: 'avrage', mappedTo: 'avg' },
+    { text: 'latency', mappedTo: 'duration' },
+    { text: 'of', mappedTo: null },
+    { text: 'chekout', mappedTo: 'service:checkout' },
+    { text: 'per minute', mappedTo: 'steps of 1 minute' },
+    { text: ',', mappedTo: null },
+    { text: 'please', mappedTo: null },
   ]);
 });
 

@@ -78,7 +78,7 @@ test('grace is a tenth of the interval unless told otherwise, from ten seconds t
     t.is(graceMs(expectedOf(heartbeat, every)), ms, JSON.stringify(heartbeat));
   const startMs = Date.parse('2026-03-01T12:00Z');
   t.is(
-    knownUntilMs(expectedOf({ grace: '30s', longestRun: '5m' }), startMs) - startMs,
+    knownUntilMs(expectedOf({ grace: '30s', maxRunDuration: '5m' }), startMs) - startMs,
     60_000 + 30_000 + 300_000 + 120_000,
   );
 });
@@ -94,7 +94,7 @@ test('what cannot be expected is named by its path', (t) => {
     [{ cron: '*/5 * * * *', grace: '6m' }, {}, /^heartbeat\.grace: must be 5m at most/],
     [{ grace: '2m' }, { every: '1m' }, /^heartbeat\.grace: must be 1m at most/],
     [{ timeZone: 'Europe/Atlantis' }, {}, /^heartbeat\.timeZone: must be an IANA/],
-    [{ longestRun: '2d' }, {}, /^heartbeat\.longestRun: must be a duration/],
+    [{ maxRunDuration: '2d' }, {}, /^heartbeat\.maxRunDuration: must be a duration/],
     [{ every: '1s' }, {}, /^heartbeat\.every: must be a duration/],
     [{}, { locations: ['l1'] }, /^locations: must be left out for the type heartbeat/],
     [{}, { tcp: { host: 'a', port: 1 } }, /^tcp: must be left out/],
@@ -121,7 +121,7 @@ test('what cannot be expected is named by its path', (t) => {
 test('as YAML it is what was written, and read again it is the same', (t) => {
   for (const check of [
     checkOf(
-      { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', longestRun: '2h' },
+      { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', maxRunDuration: '2h' },
       { labels: { team: 'a' } },
     ),
     checkOf({}, { every: '5m', enabled: false }),

@@ -21,7 +21,7 @@ const settings = CheckFields.parse({
   name: 'backup',
   type: 'heartbeat',
   every: '1m',
-  heartbeat: { grace: '10s', longestRun: '30s' },
+  heartbeat: { grace: '10s', maxRunDuration: '30s' },
 });
 const expected: Expected = { every: '1m', heartbeat: settings.heartbeat as Expected['heartbeat'] };
 

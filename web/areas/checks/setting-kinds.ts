@@ -104,7 +104,7 @@ export const settingFields: {
     { name: 'cron', label: 'or at these times', kind: 'optional', hint: 'As cron writes it: 0 3 * * 1-5' },
     { name: 'timeZone', label: 'On the clock of', kind: 'text' },
     { name: 'grace', label: 'So late it may be', kind: 'optional', hint: '5m; empty: a tenth of the time between' },
-    { name: 'longestRun', label: 'A run takes at most', kind: 'text', hint: '1h' },
+    { name: 'maxRunDuration', label: 'A run takes at most', kind: 'text', hint: '1h' },
   ],
 };
 

@@ -45,7 +45,7 @@ const Bar = ({ request, wholeMs }: { readonly request: PageRequest; readonly who
 };
 
 /** Requests over the time of the step. */
-const Waterfall = ({ requests, excluded }: Pick<Page, 'requests' | 'excluded'>) => {
+const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) => {
   const wholeMs = Math.max(0, ...requests.map(endOf));
   return (
     <Scrolled class="numbers runs" label="Requests">
@@ -67,13 +67,13 @@ const Waterfall = ({ requests, excluded }: Pick<Page, 'requests' | 'excluded'>) 
           ))}
         </tbody>
       </table>
-      {excluded === 0 ? null : <p class="soft">{excluded.toLocaleString('en')} more requests are not kept.</p>}
+      {leftOut === 0 ? null : <p class="soft">{leftOut.toLocaleString('en')} more requests are not kept.</p>}
     </Scrolled>
   );
 };
 
 export const SteppedPage = ({ page }: { readonly page: Page }) => {
-  const { url, vitals, requests, excluded, errors } = page;
+  const { url, vitals, requests, leftOut, errors } = page;
   const vitalsText = shownVitals(vitals);
   return (
     <>
@@ -90,10 +90,10 @@ export const SteppedPage = ({ page }: { readonly page: Page }) => {
           ))}
         </ul>
       )}
-      {requests.length === 0 && excluded === 0 ? null : (
+      {requests.length === 0 && leftOut === 0 ? null : (
         <details>
-          <summary>{requests.length + excluded} requests</summary>
-          <Waterfall requests={requests} excluded={excluded} />
+          <summary>{requests.length + leftOut} requests</summary>
+          <Waterfall requests={requests} leftOut={leftOut} />
         </details>
       )}
     </>

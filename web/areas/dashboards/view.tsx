@@ -224,7 +224,7 @@ export const DashboardView = ({ id }: { readonly id: string }) => {
   const [query] = useState(() => new Question(readCall));
   useEffect(() => {
     query.clear();
-    query.run({ params: { id }, query: { recordsView: 'true' } });
+    query.run({ params: { id }, query: { countView: 'true' } });
     return () => query.cancel();
   }, [id, saves.value]);
   const { answer, error, isLoading } = query.state.value;

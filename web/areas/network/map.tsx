@@ -66,7 +66,7 @@ const Numbers = ({
       <table class="figures">
         <Heads columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
         <tbody>
-          {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce: countedOnce }) => (
+          {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce: isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>
               <td>
                 <bdi>{shownText(names.get(source) ?? source)}</bdi>
@@ -76,7 +76,7 @@ const Numbers = ({
               </td>
               <td>{inBytes(bytes)}</td>
               <td>{inBytes(bytesPerSecond)}</td>
-              <td>{countedOnce === true ? 'once' : 'perhaps at both ends'}</td>
+              <td>{isCountedOnce === true ? 'once' : 'perhaps at both ends'}</td>
             </tr>
           ))}
         </tbody>

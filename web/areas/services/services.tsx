@@ -23,7 +23,7 @@ import {
   shownWait,
   slowestEdges,
 } from './figures.ts';
-import { OpenService } from './service-panel.tsx';
+import { OpenService } from './side-panel.tsx';
 
 const ServiceMap = later(async () => (await import('./map.tsx')).ServiceMap);
 

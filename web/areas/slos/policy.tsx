@@ -24,10 +24,10 @@ const occasions = { left: 'less of the budget is left than', burns: 'it burns at
 
 const empty: Step = { name: '', budgetRemainingBelow: 25, severity: 'warning', labels: {}, freeze: false };
 
-const holdsWhere = ({ budgetRemainingBelow: budgetLeftBelow, burnRate, window }: Step): string =>
-  budgetLeftBelow === undefined
+const holdsWhere = ({ budgetRemainingBelow: budgetRemainingBelow, burnRate, window }: Step): string =>
+  budgetRemainingBelow === undefined
     ? `it burns ${burnRate} times faster than it may over ${window}`
-    : `less than ${budgetLeftBelow} % of the budget is left`;
+    : `less than ${budgetRemainingBelow} % of the budget is left`;
 
 const StepFields = ({
   step,
@@ -43,8 +43,8 @@ const StepFields = ({
   readonly onRemove: () => void;
 }) => {
   const set = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
-  const { budgetRemainingBelow: budgetLeftBelow, burnRate, window, ...others } = step;
-  const occasion = budgetLeftBelow === undefined ? 'burns' : 'left';
+  const { budgetRemainingBelow: budgetRemainingBelow, burnRate, window, ...others } = step;
+  const occasion = budgetRemainingBelow === undefined ? 'burns' : 'left';
   const at = (field: string): string | undefined => wrong(`steps.${index}.${field}`);
   return (
     <fieldset>
@@ -71,8 +71,8 @@ const StepFields = ({
         <NumberInput
           label="Percent of the budget"
           isSigned={true}
-          value={budgetLeftBelow ?? null}
-          problem={at('budgetLeftBelow')}
+          value={budgetRemainingBelow ?? null}
+          problem={at('budgetRemainingBelow')}
           onChange={(value) => set({ budgetRemainingBelow: value ?? 0 })}
         />
       ) : (

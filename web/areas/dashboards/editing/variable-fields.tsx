@@ -85,10 +85,10 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
               onChange={(text) => set({ auto: { ...auto, steps: Number(text) } })}
             />
           </Field>
-          <Field label="It is no shorter than" problem={problem('auto.least')}>
+          <Field label="It is no shorter than" problem={problem('auto.min')}>
             <Text
               value={auto.min}
-              isWrong={problem('auto.least') !== undefined}
+              isWrong={problem('auto.min') !== undefined}
               onChange={(min) => set({ auto: { ...auto, min: min } })}
             />
           </Field>

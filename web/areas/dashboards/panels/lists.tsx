@@ -29,7 +29,7 @@ const nothing = (what: string) => (
 /** Spans, each with a way to its trace. */
 export const TracesPanel = (props: PanelProps) => {
   const { drawn } = props;
-  const maxSpans = (drawn.visual['most'] as number | undefined) ?? 100;
+  const maxSpans = (drawn.visual['max'] as number | undefined) ?? 100;
   const spans = tablesOf(drawn).flatMap(({ columns, rows }) => {
     const at = (...names: readonly string[]): number => columns.findIndex(({ name }) => names.includes(name));
     const trace = at('traceId', 'trace_id');

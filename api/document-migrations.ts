@@ -1,0 +1,162 @@
+/**
+ * Changes of stored documents that a new version needs, each applied once to an installation. A migration is a pure function of a
+ * document's fields; a document that another process changes meanwhile is read and changed again, so several processes may migrate at once.
+ */
+
+import {
+  type CollectionDefinition,
+  ConflictError,
+  type Documents,
+  defineCollection,
+  platformTenant,
+  type Stored,
+} from '../schemas/ports/documents.ts';
+import { anomalyDetectors } from '../schemas/resources/anomaly-detector.ts';
+import { errorGroupStates } from '../schemas/resources/error-group.ts';
+import { escalations } from '../schemas/resources/escalation.ts';
+import { fileBaselines } from '../schemas/resources/file-baseline.ts';
+import { resourceHistory } from '../schemas/resources/resource-history.ts';
+import { retroHunts } from '../schemas/resources/retro-hunt.ts';
+import { sloPolicies } from '../schemas/resources/slo-policy.ts';
+import { syntheticChecks } from '../schemas/resources/synthetic-check.ts';
+import { syntheticProbeContacts } from '../schemas/resources/synthetic-location.ts';
+import { syntheticRunRequests } from '../schemas/resources/synthetic-run-request.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface DocumentMigration {
+  /** Never changes: an installation remembers it. */
+  readonly id: string;
+  readonly collection: CollectionDefinition<object>;
+  /** Returns the fields to store, or the same object when the document needs no change. */
+  change(fields: Fields): Fields;
+}
+
+/** Ids of applied migrations, as documents of the platform. */
+export const documentMigrations = defineCollection<{ readonly appliedAt: string }>({ name: 'document-migrations' });
+
+/** Renames top-level fields. A new name that is already there wins, so that applying it twice changes nothing. */
+export const renameFields = (names: Readonly<Record<string, string>>) => {
+  const entries = Object.entries(names);
+  return (fields: Fields): Fields => {
+    if (!entries.some(([former]) => Object.hasOwn(fields, former))) return fields;
+    const renamed: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(fields)) {
+      const next = names[name];
+      if (next === undefined) renamed[name] = value;
+      else if (!Object.hasOwn(fields, next)) renamed[next] = value;
+    }
+    return renamed;
+  };
+};
+
+/** Applies a change to the object in a field, or to each object of a list in it. */
+const within = (field: string, change: (fields: Fields) => Fields) => {
+  const isFields = (value: unknown): value is Fields =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const changed = (value: unknown): unknown => (isFields(value) ? change(value) : value);
+  return (fields: Fields): Fields => {
+    const before = fields[field];
+    const after = Array.isArray(before) ? before.map(changed) : changed(before);
+    const isSame = Array.isArray(after)
+      ? after.every((one, index) => one === (before as unknown[])[index])
+      : after === before;
+    return isSame ? fields : { ...fields, [field]: after };
+  };
+};
+
+const renameDetector = renameFields({ leastChange: 'minChange' });
+const renameCheck = within('heartbeat', renameFields({ longestRun: 'maxRunDuration' }));
+const renamePolicy = within('steps', renameFields({ budgetLeftBelow: 'budgetRemainingBelow' }));
+
+const historyChanges: Readonly<Record<string, (fields: Fields) => Fields>> = {
+  'anomaly-detector': renameDetector,
+  'synthetic-check': renameCheck,
+};
+
+export const migrations: readonly DocumentMigration[] = [
+  { id: '001-anomaly-detectors', collection: anomalyDetectors, change: renameDetector },
+  { id: '001-error-groups', collection: errorGroupStates, change: renameFields({ apartFrom: 'separateFrom' }) },
+  { id: '001-escalations', collection: escalations, change: renameFields({ told: 'notified' }) },
+  {
+    id: '001-file-baselines',
+    collection: fileBaselines,
+    change: renameFields({ takenFrom: 'capturedFrom', takenUntil: 'capturedUntil', takenBy: 'capturedBy' }),
+  },
+  {
+    id: '001-probe-contacts',
+    collection: syntheticProbeContacts,
+    change: renameFields({ heardAt: 'lastSeenAt', cannot: 'unsupportedTypes' }),
+  },
+  { id: '001-retro-hunts', collection: retroHunts, change: renameFields({ isWhole: 'isComplete' }) },
+  { id: '001-run-requests', collection: syntheticRunRequests, change: renameFields({ askedMs: 'requestedAtMs' }) },
+  { id: '001-slo-policies', collection: sloPolicies, change: renamePolicy },
+  { id: '001-synthetic-checks', collection: syntheticChecks, change: renameCheck },
+  {
+    id: '001-resource-history',
+    collection: resourceHistory,
+    change: (fields) => {
+      const { type } = fields['resource'] as { readonly type: string };
+      const change = historyChanges[type];
+      return change === undefined ? fields : within('fields', change)(fields);
+    },
+  },
+];
+
+const fieldsOf = ({ id: _, version: __, createdAt: ___, updatedAt: ____, ...fields }: Fields & Stored): Fields =>
+  fields;
+
+const migrateDocument = async (
+  documents: Documents,
+  { collection, change }: DocumentMigration,
+  { tenantId, id }: { readonly tenantId: string; readonly id: string },
+): Promise<boolean> => {
+  const own = documents.of(tenantId).collection<object>(collection);
+  for (;;) {
+    const stored = (await own.find(id)) as (Fields & Stored) | undefined;
+    if (stored === undefined) return false;
+    const before = fieldsOf(stored);
+    const after = change(before);
+    if (after === before) return false;
+    try {
+      await own.replace(id, after, stored.version);
+      return true;
+    } catch (error) {
+      // Another process changed the document meanwhile.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+};
+
+/** Changes all documents of a collection. Returns how many were changed. */
+const migrateCollection = async (documents: Documents, migration: DocumentMigration): Promise<number> => {
+  let count = 0;
+  const stored = documents.everywhere<Fields>(migration.collection as CollectionDefinition<Fields>);
+  for await (const { tenantId, ...document } of stored) {
+    const before = fieldsOf(document as unknown as Fields & Stored);
+    if (migration.change(before) === before) continue;
+    if (await migrateDocument(documents, migration, { tenantId, id: document.id })) count++;
+  }
+  return count;
+};
+
+/** Applies each migration that this installation has not seen. Returns the number of changed documents by migration, where there are any. */
+export const migrateDocuments = async (
+  documents: Documents,
+  clock: { now(): number } = { now: () => Date.now() },
+): Promise<Readonly<Record<string, number>>> => {
+  const applied = documents.of(platformTenant).collection(documentMigrations);
+  const changed: Record<string, number> = {};
+  for (const migration of migrations) {
+    if ((await applied.find(migration.id)) !== undefined) continue;
+    const count = await migrateCollection(documents, migration);
+    if (count > 0) changed[migration.id] = count;
+    try {
+      await applied.insert({ id: migration.id, appliedAt: new Date(clock.now()).toISOString() });
+    } catch (error) {
+      // Another process applied the migration at the same time.
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return changed;
+};
